@@ -1,0 +1,1 @@
+"""linxtile in Amaranth: each module is one unit of the block diagram in docs/architecture.md."""

@@ -1,0 +1,1 @@
+"""Simulation of linxtile: runner, stream drivers and monitors, memory, lockstep check."""
