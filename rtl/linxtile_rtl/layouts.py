@@ -1,0 +1,239 @@
+"""Payloads that pass between the parts of the core.
+
+Every layout that depends on the configuration is a function of it; widths derive from the ISA tables.
+"""
+
+from amaranth.hdl import unsigned
+from amaranth.lib import data, enum, stream
+from linxtile.config import GRANULE_BYTES, CoreConfig
+from linxtile.isa.faults import RULES
+from linxtile.isa.operations import OPERATIONS
+
+from amaranth.utils import bits_for
+
+__all__ = [
+    "OPERATION_BITS", "RULE_BITS", "BlockKind", "WordStatus", "block_layout", "destination_layout", "done_layout",
+    "flags_layout", "handle_layout", "line_write_layout", "load_layout", "max_destinations", "max_scalars", "max_sources",
+    "retire_layout", "source_layout", "store_layout", "stream_of", "tag_bits", "vector_layout", "word_layout",
+]  # fmt: skip
+
+OPERATION_BITS = bits_for(len(OPERATIONS) - 1)
+RULE_BITS = bits_for(len(RULES))
+WORD_OFFSET_BITS = 24
+"""Halfwords from the start of a block to one of its words: a header of up to 32 MiB is told precisely."""
+
+
+class WordStatus(enum.Enum, shape=unsigned(2)):
+    """What the fetch unit says of a word."""
+
+    WHOLE = 0
+    BUS_ERROR = 1
+    TRUNCATED = 2
+    """The stream ends inside a 32-bit word; only the low half is there."""
+
+
+class BlockKind(enum.Enum, shape=unsigned(2)):
+    """What a block description asks for."""
+
+    TILE = 0
+    SETUP = 1
+    FAULT = 2
+    """A header fault: ``rule`` and ``word_address`` tell it; nothing follows."""
+    FINISH = 3
+    """The stream has ended with no block open; nothing follows."""
+
+
+def word_layout() -> data.StructLayout:
+    """One header word: ``bits`` (16-bit words in the low half), ``is_long`` for 32 bits, byte ``address``."""
+    return data.StructLayout({"bits": 32, "is_long": 1, "address": 64, "last": 1, "status": WordStatus})
+
+
+def max_sources(config: CoreConfig) -> int:
+    """Most source tiles of a block that the configuration runs."""
+    return max(2, config.move_tiles)
+
+
+def max_destinations(config: CoreConfig) -> int:
+    """Most destination tiles of a block that the configuration runs."""
+    return max(1, config.move_tiles)
+
+
+def max_scalars() -> int:
+    """Most scalar inputs of an operation."""
+    return 2
+
+
+def source_layout() -> data.StructLayout:
+    """A source operand: queue, ``index`` (``#1`` is 0), reuse flag, place of its B.IOT."""
+    return data.StructLayout({"queue": 2, "index": 4, "reuse": 1, "word_offset": WORD_OFFSET_BITS})
+
+
+def destination_layout() -> data.StructLayout:
+    """A destination operand: queue, size code (``imm4``), place of its B.IOT."""
+    return data.StructLayout({"queue": 2, "size_code": 4, "word_offset": WORD_OFFSET_BITS})
+
+
+def block_layout(config: CoreConfig) -> data.StructLayout:
+    """A block description, as the decoder hands it to the binder: values, not register numbers.
+
+    ``valid_columns``, ``valid_rows`` and ``columns`` have their defaults filled in. ``word_address`` and ``rule``
+    belong to ``kind`` FAULT, ``register_writes`` to SETUP. Counts are of entries in use.
+    ``closed_at`` is the cycle in which the closing word was accepted.
+    """
+    return data.StructLayout({
+        "kind": BlockKind,
+        "rule": RULE_BITS,
+        "block_address": 64,
+        "word_address": 64,
+        "operation": OPERATION_BITS,
+        "data_type": 5,
+        "second_type": 5,
+        "layout": 5,
+        "pad": 2,
+        "compare": 3,
+        "rounding": 3,
+        "saturate": 1,
+        "canonical": 1,
+        "acquire": 1,
+        "release": 1,
+        "trap_after": 1,
+        "valid_columns": 16,
+        "valid_rows": 16,
+        "columns": 16,
+        "scalars": data.ArrayLayout(64, max_scalars()),
+        "scalar_count": 2,
+        "sources": data.ArrayLayout(source_layout(), max_sources(config)),
+        "source_count": 4,
+        "destinations": data.ArrayLayout(destination_layout(), max_destinations(config)),
+        "destination_count": 4,
+        "register_writes": 6,
+        "closed_at": 32,
+    })  # fmt: skip
+
+
+def granule_bits(config: CoreConfig) -> int:
+    """Bits of a granule number."""
+    return bits_for(config.granules - 1)
+
+
+def line_bits(config: CoreConfig) -> int:
+    """Bits of a tile RAM line number."""
+    return bits_for(config.lines - 1)
+
+
+def lines_per_granule(config: CoreConfig) -> int:
+    """Tile RAM lines in one granule."""
+    return GRANULE_BYTES // config.vector_bytes
+
+
+def tag_bits(config: CoreConfig) -> int:
+    """Bits of the number of a block in flight."""
+    return bits_for(config.blocks_in_flight - 1)
+
+
+def handle_layout(config: CoreConfig) -> data.StructLayout:
+    """A tile: first granule, size code, width code of its producer (log2 of half-bytes: 0 is 4 bits, 4 is 8 bytes; 7 a mask)."""
+    return data.StructLayout({"live": 1, "base": granule_bits(config), "size_code": 4, "width_code": 3})
+
+
+def flags_layout() -> data.StructLayout:
+    """Status flags of a block (numeric_rules.md 12)."""
+    return data.StructLayout({"invalid": 1, "divide_by_zero": 1, "overflow": 1})
+
+
+def byte_count_bits(config: CoreConfig) -> int:
+    """Bits of a count of bytes in one tile, the largest tile included."""
+    return bits_for(config.tile_max_bytes)
+
+
+def _move_members(config: CoreConfig) -> dict[str, object]:
+    return {
+        "tag": tag_bits(config),
+        "base": 64,
+        "stride": 64,
+        "valid_rows": 16,
+        "row_bytes": byte_count_bits(config),
+        "pitch_bytes": byte_count_bits(config),
+        "odd_nibble": 1,
+        "element_shift": 3,
+        "tile_line": line_bits(config),
+        "tile_bytes": byte_count_bits(config),
+    }
+
+
+def load_layout(config: CoreConfig) -> data.StructLayout:
+    """Command of the load engine.
+
+    ``row_bytes`` valid bytes a row (a last odd nibble counts as a byte and sets ``odd_nibble``), ``pitch_bytes`` from row to
+    row in the tile, ``stride`` from row to row in memory (the default filled in), ``element_shift`` log2 of the element
+    bytes (0 for 4-bit types), ``pad_pattern`` eight bytes of padding, ``tile_line`` the tile's first line.
+    """
+    return data.StructLayout({**_move_members(config), "pad_pattern": 64})
+
+
+def store_layout(config: CoreConfig) -> data.StructLayout:
+    """Command of the store engine; members as in :func:`load_layout`."""
+    return data.StructLayout(_move_members(config))
+
+
+def vector_layout(config: CoreConfig) -> data.StructLayout:
+    """Command of the vector engine.
+
+    ``valid_bytes`` is ``valid_rows * pitch_bytes``; ``row_bytes`` and ``pitch_bytes`` describe the matrix-shaped source, or
+    the destination where there is none. ``source_lines`` are the first lines of the sources in header order.
+    """
+    return data.StructLayout({
+        "tag": tag_bits(config),
+        "operation": OPERATION_BITS,
+        "data_type": 5,
+        "scalar": 64,
+        "valid_rows": 16,
+        "row_bytes": byte_count_bits(config),
+        "pitch_bytes": byte_count_bits(config),
+        "valid_bytes": byte_count_bits(config),
+        "source_lines": data.ArrayLayout(line_bits(config), max_sources(config)),
+        "destination_line": line_bits(config),
+        "destination_bytes": byte_count_bits(config),
+        "pad_pattern": 64,
+    })  # fmt: skip
+
+
+def done_layout(config: CoreConfig) -> data.StructLayout:
+    """Report of an engine: block ``tag`` has finished; ``fault`` with ``rule`` and the data address ``fault_address``."""
+    return data.StructLayout({
+        "tag": tag_bits(config),
+        "flags": flags_layout(),
+        "fault": 1,
+        "rule": RULE_BITS,
+        "fault_address": 64,
+    })  # fmt: skip
+
+
+def line_write_layout(config: CoreConfig) -> data.StructLayout:
+    """One whole line for the tile RAM; ``tag`` names the block that writes it."""
+    return data.StructLayout({"tag": tag_bits(config), "line": line_bits(config), "data": config.vector_bytes * 8})
+
+
+def retire_layout(config: CoreConfig) -> data.StructLayout:
+    """What leaves the core when a block commits or faults; a fault is the last one.
+
+    The committed state (queues, pointer, flags, registers) already includes this block when the record is valid.
+    """
+    return data.StructLayout({
+        "kind": BlockKind,
+        "tag": tag_bits(config),
+        "operation": OPERATION_BITS,
+        "block_address": 64,
+        "word_address": 64,
+        "rule": RULE_BITS,
+        "fault_address": 64,
+        "flags": flags_layout(),
+        "trap_after": 1,
+        "closed_at": 32,
+        "retired_at": 32,
+    })  # fmt: skip
+
+
+def stream_of(layout: data.StructLayout) -> stream.Signature:
+    """Signature of a stream of ``layout``."""
+    return stream.Signature(layout)
