@@ -1,0 +1,67 @@
+"""Unit benches: one component, its generated Verilog and a cocotb module, in one call."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from amaranth.lib import wiring
+
+from linxtile_rtl.verilog import emit
+
+from .runner import Results, simulate
+
+__all__ = ["parameters", "run_unit"]
+
+PARAMETERS = "LINXTILE_UNIT"
+
+
+def run_unit(
+    component: wiring.Component,
+    test_file: str | Path,
+    *,
+    simulator: str = "icarus",
+    parameters: Mapping[str, Any] | None = None,
+    names: Mapping[str, str] | None = None,
+    testcase: str | Sequence[str] | None = None,
+    seed: int = 1,
+    waves: bool = False,
+    visible: bool = False,
+) -> Results:
+    """Emit ``component`` and run the cocotb tests of ``test_file`` on it; raise with the log's end if one fails.
+
+    Parameters
+    ----------
+    component : wiring.Component
+        Component under test, fresh. The top module is called after its class.
+    test_file : str or Path
+        File with ``cocotb.test`` functions; ``__file__`` when they stand beside the pytest function.
+    parameters : mapping
+        Anything JSON can hold; the cocotb tests get it back from :func:`parameters`.
+    names : mapping of str to str
+        Port names, see :func:`linxtile_rtl.verilog.emit`.
+    """
+    file = Path(test_file).resolve()
+    top = type(component).__name__.lower()
+    label = os.environ.get("PYTEST_CURRENT_TEST", "").split(" ")[0].rpartition("::")[2] or "run"
+    safe = "".join(character if character.isalnum() or character in "-_." else "_" for character in label)
+    return simulate(
+        simulator,
+        top,
+        {f"{top}.v": emit(component, top, names=names)},
+        file.stem,
+        name=f"{file.stem}-{safe}-{simulator}-{seed}",
+        search_path=[file.parent],
+        testcase=testcase,
+        seed=seed,
+        waves=waves,
+        visible=visible,
+        environment={PARAMETERS: json.dumps(dict(parameters or {}))},
+    )
+
+
+def parameters() -> dict[str, Any]:
+    """Return the ``parameters`` that the pytest side gave to :func:`run_unit`; for use inside cocotb tests."""
+    result: dict[str, Any] = json.loads(os.environ.get(PARAMETERS, "{}"))
+    return result
