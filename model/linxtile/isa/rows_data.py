@@ -46,8 +46,10 @@ _MASKED: Row = {"dimensions": ("columns", "rows")}
 
 # fmt: off
 TMA_ROWS: tuple[Row, ...] = (
-    _tma(0, "TLOAD", Shape.LOAD, "", "dst(i,j) = Mem[base + i*stride + j*esize] (ND), Mem[base + j*stride + i*esize] (DN)",
-         aliases=("TCOPYIN",), max_destinations=MAX_DESTINATIONS, layouts=_LOADS, uses=Uses.LAYOUT | Uses.PAD, **_PITCHED),
+    _tma(0, "TLOAD", Shape.LOAD, "",
+         "dst(i,j) = Mem[base + i*stride + j*esize] (ND), Mem[base + j*stride + i*esize] (DN)",
+         aliases=("TCOPYIN",), max_destinations=MAX_DESTINATIONS, layouts=_LOADS, uses=Uses.LAYOUT | Uses.PAD,
+         **_PITCHED),
     _tma(1, "TSTORE", Shape.STORE, " ".join(f"src{place}" for place in range(MAX_SOURCES)),
          "Mem[base + i*stride + j*esize] (ND), Mem[base + j*stride + i*esize] (DN) = src(i,j)",
          aliases=("TCOPYOUT",), min_sources=1, layouts=_STORES, uses=Uses.LAYOUT, **_STORED, **_PITCHED),
@@ -56,9 +58,11 @@ TMA_ROWS: tuple[Row, ...] = (
     _tma(4, "MGATHER", Shape.GATHER, "offsets", "dst[i,j] = Mem[base + offsets[i,j]]", **_ADDRESS),
     _tma(5, "MSCATTER", Shape.SCATTER, "src0 offsets", "Mem[base + offsets[i,j]] = src0[i,j]",
          uses=Uses.NOTHING, **_STORED, **_ADDRESS),
-    _tma(6, "MGATHER.MASK", Shape.GATHER, "offsets mask", "dst[i,j] = Mem[base + offsets[i,j]] if mask bit(i,j) else pad",
+    _tma(6, "MGATHER.MASK", Shape.GATHER, "offsets mask",
+         "dst[i,j] = Mem[base + offsets[i,j]] if mask bit(i,j) else pad",
          **_ADDRESS, **_MASKED),
-    _tma(7, "MSCATTER.MASK", Shape.SCATTER, "src0 offsets mask", "if mask bit(i,j): Mem[base + offsets[i,j]] = src0[i,j]",
+    _tma(7, "MSCATTER.MASK", Shape.SCATTER, "src0 offsets mask",
+         "if mask bit(i,j): Mem[base + offsets[i,j]] = src0[i,j]",
          uses=Uses.NOTHING, **_STORED, **_ADDRESS, **_MASKED),
 )
 # fmt: on

@@ -1,7 +1,7 @@
 """Element types: code, storage, bit fields, special encodings and limits, one row per type.
 
-All codes of values (``max_finite``, ``canonical_nan``, ``pad_max`` ...) are *container* codes: the ``storage_bits`` bits
-that an element occupies in a tile, dead bits included. LinxISA v0.56, element data types.
+All codes of values (``max_finite``, ``canonical_nan``, ``pad_max`` ...) are *container* codes: the ``storage_bits``
+bits that an element occupies in a tile, dead bits included. LinxISA v0.56, element data types.
 """
 
 import enum
@@ -137,7 +137,7 @@ def _ieee(name: str, code: int, storage_bits: int, exponent_bits: int, mantissa_
 
 
 def _small(name: str, code: int, storage_bits: int, exponent_bits: int, mantissa_bits: int, *, nan: bool) -> DataType:
-    """Float without infinity; with ``nan`` the all-ones code is the only NaN of each sign, else every code is finite."""
+    """Float without infinity; with ``nan`` the all-ones code of each sign is a NaN, else every code is finite."""
     value_bits = 1 + exponent_bits + mantissa_bits
     sign = 1 << (value_bits - 1)
     max_finite = sign - 2 if nan else sign - 1

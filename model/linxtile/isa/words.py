@@ -6,6 +6,8 @@ which knows the rule to report. Only what decides the *format* of a word is chec
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
 
 from linxtile.isa.codes import Engine, LoopNest, SourceForm
 
@@ -194,7 +196,8 @@ def check_disjoint(table: tuple[WordFormat, ...]) -> None:
             for match_a, mask_a in first.patterns:
                 for match_b, mask_b in second.patterns:
                     if first.bits == second.bits and not (match_a ^ match_b) & mask_a & mask_b:
-                        raise ValueError(f"word formats {first.name} and {second.name} overlap at {match_a | match_b:#x}")
+                        both = match_a | match_b
+                        raise ValueError(f"word formats {first.name} and {second.name} overlap at {both:#x}")
 
 
 check_disjoint(WORDS)
@@ -218,11 +221,12 @@ def is_block_start(word: int, bits: int) -> bool:
     return any(bits == row_bits and word & mask == match for row_bits, match, mask in BLOCK_STARTS)
 
 
-def decode_word(word: int, bits: int = 32) -> tuple[WordFormat, dict[str, int]] | None:
+@lru_cache(maxsize=1 << 16)
+def decode_word(word: int, bits: int = 32) -> tuple[WordFormat, Mapping[str, int]] | None:
     """Return format and field values of a word, or None if it has no format."""
     for row in WORDS:
         if row.bits == bits and row.matches(word):
-            return row, row.decode(word)
+            return row, MappingProxyType(row.decode(word))
     return None
 
 
