@@ -1,6 +1,6 @@
 """Flat Verilog-2001 from Amaranth components; a repeated unit is written once and instantiated."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from amaranth import ClockDomain, ClockSignal, Instance, Module, ResetSignal, Shape, Signal, Value
 from amaranth.back import verilog
@@ -21,19 +21,21 @@ def port_name(path: tuple[str | int, ...]) -> str:
     return "_".join(map(str, path)).lower()
 
 
-def axi_names(member: str, prefix: str) -> dict[str, str]:
+def axi_names(member: str, prefix: str, channels: Sequence[str] = AXI_CHANNELS) -> dict[str, str]:
     """Return the ``names`` that give the AXI interface ``member`` the usual flat names.
 
     Parameters
     ----------
     member : str
-        Dotted path of an interface with the streams ``aw``, ``w``, ``b``, ``ar`` and ``r``, whose payloads are structures
+        Dotted path of an interface whose members are streams named as the channels; their payloads are structures
         with fields named as in AXI (``addr``, ``len``, ...).
     prefix : str
         What the names start with: ``m_axi_mem`` gives ``m_axi_mem_araddr`` and ``m_axi_mem_arvalid``.
+    channels : sequence of str
+        The channels that the interface has, all five by default.
     """
     names = {}
-    for channel in AXI_CHANNELS:
+    for channel in channels:
         names[f"{member}.{channel}.payload"] = f"{prefix}_{channel}*"
         names[f"{member}.{channel}.valid"] = f"{prefix}_{channel}valid"
         names[f"{member}.{channel}.ready"] = f"{prefix}_{channel}ready"

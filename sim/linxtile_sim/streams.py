@@ -86,7 +86,7 @@ class _Stream:
         self._payload = getattr(dut, f"{name}_payload", None)
 
     def _bits(self) -> int:
-        return 0 if self._payload is None else self._payload.value.to_unsigned()
+        return 0 if self._payload is None else int(self._payload.value)
 
     def _show(self, bits: int) -> Any:
         return bits if self.shape is None else unpack(self.shape, bits)
