@@ -1,0 +1,12 @@
+"""Golden model of a LinxISA v0.56 tile processor: ISA tables, assembler, and a machine in plain numpy."""
+
+from linxtile.config import CoreConfig
+from linxtile.faults import FaultRecord
+from linxtile.formats import Flag
+from linxtile.machine import Machine
+from linxtile.memory import Memory
+from linxtile.queues import QueueState
+from linxtile.retired import Retired, RunResult
+from linxtile.tile import Tile
+
+__all__ = ["CoreConfig", "FaultRecord", "Flag", "Machine", "Memory", "QueueState", "Retired", "RunResult", "Tile"]

@@ -1,0 +1,168 @@
+"""Exact values of element codes, and rounding of an exact value to a code.
+
+Slow and plain on purpose: this is the definition that faster arithmetic is tested against.
+"""
+
+import enum
+from dataclasses import dataclass
+from fractions import Fraction
+
+from linxtile.isa.types import DataType, Kind
+
+
+class Flag(enum.IntFlag):
+    """Sticky status flags; the bit numbers are those of CSTATE."""
+
+    NV = 1 << 0
+    DZ = 1 << 1
+    OF = 1 << 2
+
+
+NO_FLAG = Flag(0)
+
+
+class Class(enum.Enum):
+    """What a code stands for."""
+
+    FINITE = "finite"
+    INFINITY = "infinity"
+    NAN = "NaN"
+    SIGNALLING_NAN = "signalling NaN"
+
+
+@dataclass(frozen=True)
+class Value:
+    """An exact value: ``magnitude`` matters for finite values, ``negative`` for all but NaN."""
+
+    kind: Class
+    negative: bool = False
+    magnitude: Fraction = Fraction(0)
+
+    @property
+    def is_nan(self) -> bool:
+        """Quiet or signalling NaN."""
+        return self.kind in (Class.NAN, Class.SIGNALLING_NAN)
+
+    @property
+    def signed(self) -> Fraction:
+        """The finite value with its sign; both zeros are 0."""
+        return -self.magnitude if self.negative else self.magnitude
+
+    def __str__(self) -> str:
+        if self.is_nan:
+            return self.kind.value
+        sign = "-" if self.negative else ""
+        return sign + ("inf" if self.kind is Class.INFINITY else _decimal(self.magnitude))
+
+
+def decode(code: int, data_type: DataType) -> Value:
+    """Return the exact value of a container code; bits outside the value (dead, or above it) are ignored."""
+    code = (code & data_type.storage_mask) >> data_type.dead_bits
+    code &= (1 << data_type.value_bits) - 1
+    if data_type.kind is Kind.UNSIGNED:
+        return Value(Class.FINITE, False, Fraction(code))
+    if data_type.kind is Kind.SIGNED:
+        negative = bool(code >> (data_type.value_bits - 1))
+        return Value(Class.FINITE, negative, Fraction(abs(code - (negative << data_type.value_bits))))
+    if data_type.kind is Kind.SCALE:
+        if code == data_type.canonical_nan:
+            return Value(Class.NAN)
+        return Value(Class.FINITE, False, power_of_two(code - data_type.bias))
+    negative = bool(code >> (data_type.value_bits - 1))
+    fraction = code & ((1 << (data_type.value_bits - 1)) - 1)
+    return _decode_tapered(negative, fraction) if data_type.tapered else _decode_fixed(negative, fraction, data_type)
+
+
+def _decode_fixed(negative: bool, code: int, data_type: DataType) -> Value:
+    """Return the value of the exponent and mantissa fields ``code``."""
+    mantissa_bits = data_type.mantissa_bits
+    exponent, mantissa = code >> mantissa_bits, code & ((1 << mantissa_bits) - 1)
+    if code << data_type.dead_bits > data_type.max_finite:
+        if data_type.has_infinity and mantissa == 0:
+            return Value(Class.INFINITY, negative)
+        quiet = not data_type.has_signalling_nan or mantissa >> (mantissa_bits - 1)
+        return Value(Class.NAN if quiet else Class.SIGNALLING_NAN)
+    significand = mantissa | (bool(exponent) << mantissa_bits)
+    scale = max(exponent, 1) - data_type.bias - mantissa_bits
+    return Value(Class.FINITE, negative, significand * power_of_two(scale))
+
+
+def _decode_tapered(negative: bool, code: int) -> Value:
+    """Return the HiF8 value of the seven bits ``code``: the leading bits say how many exponent bits follow."""
+    if code >> 3 == 0:
+        if code == 0:
+            return Value(Class.NAN) if negative else Value(Class.FINITE)
+        return Value(Class.FINITE, negative, power_of_two(code - 23))
+    if code == 0b11_0_111_1:
+        return Value(Class.INFINITY, negative)
+    # Prefix 11, 10, 01, 001, 0001: 4, 3, 2, 1, 0 exponent bits, of which the first is the sign.
+    exponent_bits = {3: 4, 2: 3, 1: 2}.get(code >> 5, code >> 4)
+    prefix_bits = 2 if code >> 5 else 4 - exponent_bits
+    mantissa_bits = 7 - prefix_bits - exponent_bits
+    mantissa = code & ((1 << mantissa_bits) - 1)
+    exponent = 0
+    if exponent_bits:
+        field = (code >> mantissa_bits) & ((1 << exponent_bits) - 1)
+        hidden = 1 << (exponent_bits - 1)
+        exponent = hidden | (field & (hidden - 1))
+        exponent = -exponent if field & hidden else exponent
+    significand = (1 << mantissa_bits) | mantissa
+    return Value(Class.FINITE, negative, significand * power_of_two(exponent - mantissa_bits))
+
+
+def round_to(magnitude: Fraction, negative: bool, data_type: DataType) -> tuple[int, Flag]:
+    """Round a finite value to nearest, ties to even, in a fixed-field float type.
+
+    Parameters
+    ----------
+    magnitude : Fraction
+        Exact absolute value.
+    negative : bool
+        Sign of the result, of a zero too.
+
+    Returns
+    -------
+    (int, Flag)
+        Container code, and OF if the rounded value exceeds the largest finite one. Overflow gives infinity,
+        in E4M3 the NaN, in finite-only types the largest finite value.
+    """
+    if not data_type.is_float or data_type.tapered:
+        raise ValueError(f"rounding needs a fixed-field float type, not {data_type.name}")
+    mantissa_bits = data_type.mantissa_bits
+    least = 1 - data_type.bias
+    exponent = max(floor_log2(magnitude), least) if magnitude else least
+    # Steps of the last mantissa bit; with the hidden bit included, adding it to the exponent field makes carries right.
+    steps = round(magnitude / power_of_two(exponent - mantissa_bits))
+    code = (((exponent - least) << mantissa_bits) + steps) << data_type.dead_bits
+    sign = data_type.sign_bit if negative else 0
+    if code <= data_type.max_finite:
+        return code | sign, NO_FLAG
+    return overflow(negative, data_type), Flag.OF
+
+
+def overflow(negative: bool, data_type: DataType) -> int:
+    """Return the code that stands for a value beyond the largest finite one, or for infinity itself."""
+    sign = data_type.sign_bit if negative else 0
+    if data_type.positive_infinity is not None:
+        return data_type.positive_infinity | sign
+    if data_type.canonical_nan is not None:
+        return data_type.canonical_nan
+    return data_type.max_finite | sign
+
+
+def power_of_two(exponent: int) -> Fraction:
+    """Return ``2**exponent`` exactly."""
+    return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
+
+
+def floor_log2(magnitude: Fraction) -> int:
+    """Return the exponent of the leading one of a positive value."""
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    return exponent if magnitude >= power_of_two(exponent) else exponent - 1
+
+
+def _decimal(magnitude: Fraction) -> str:
+    """Write a value in the shortest decimal form that double precision tells apart, integers in full."""
+    if magnitude.denominator == 1 and magnitude < 1 << 64:
+        return str(magnitude.numerator)
+    return repr(float(magnitude))

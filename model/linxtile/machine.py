@@ -1,0 +1,235 @@
+"""The golden model of a tile core: blocks one after the other, each a precise commit or a fault."""
+
+from collections.abc import Iterator
+
+from linxtile.allocator import Allocator
+from linxtile.config import PRESETS, CoreConfig
+from linxtile.decoder import Decoder
+from linxtile.faults import BlockFault, FaultRecord
+from linxtile.fetch import split_words
+from linxtile.formats import NO_FLAG, Flag
+from linxtile.isa.block import Block, HeaderFault, Item, SetupBlock
+from linxtile.isa.codes import REGISTER_COUNT, Layout
+from linxtile.isa.faults import Rule
+from linxtile.isa.operations import operation
+from linxtile.memory import Memory
+from linxtile.operations import Implementation, Outcome, implementation
+from linxtile.queues import QueueState, TileQueues, parse_name
+from linxtile.retired import Retired, RunResult
+from linxtile.tile import Tile
+
+SETUP = "SETUP"
+"""Name of a set-up block in the records."""
+
+
+class Machine:
+    """A tile core with its memory.
+
+    Parameters
+    ----------
+    config : CoreConfig, optional
+        Architectural parameters; the preset ``default`` when absent. What it leaves out is UNSUPPORTED.
+
+    Attributes
+    ----------
+    gprs : list of int
+        The 24 general registers, unsigned 64-bit values; number 0 reads as zero.
+    memory : Memory
+        Byte memory, with the host's access and its error pages.
+    flags : Flag
+        Sticky status flags.
+    fault : FaultRecord or None
+        What ended the program, once it has ended by a fault. The state is then that of the last commit.
+    """
+
+    def __init__(self, config: CoreConfig | None = None):
+        self.config = PRESETS["default"] if config is None else config
+        self._implementations = _implementations(self.config)
+        self.memory = Memory(self.config.axi_address_bits)
+        self._allocator = Allocator(self.config.tile_ram_bytes)
+        self._queues = TileQueues()
+        self._program = 0, 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Reset queues, allocator, registers, tokens and flags; memory and the loaded program stay."""
+        self.gprs = [0] * REGISTER_COUNT
+        self.flags = NO_FLAG
+        self.tokens = 0
+        self._allocator.clear()
+        self._queues.clear()
+        self.start()
+
+    def load(self, image: bytes, address: int = 0) -> None:
+        """Put a program into memory and make it the one that runs next.
+
+        Parameters
+        ----------
+        image : bytes
+            Header words, an even number of bytes.
+        address : int
+            Byte address of the first word, even.
+        """
+        if len(image) % 2:
+            raise ValueError(f"program length must be even, not {len(image)}")
+        if address % 2 or not 0 <= address or address + len(image) > self.memory.limit:
+            raise ValueError(
+                f"program address must be even and below {self.memory.limit:#x} with all {len(image)} bytes, "
+                f"not {address:#x}"
+            )
+        self.memory.write(address, image)
+        self._program = address, len(image)
+        self.start()
+
+    def start(self) -> None:
+        """Go back to the first word of the loaded program; queues, registers and flags keep their values."""
+        self.fault: FaultRecord | None = None
+        self._items = self._decode()
+
+    def run(self, max_blocks: int | None = None) -> RunResult:
+        """Execute until the program ends, faults, or ``max_blocks`` blocks have committed."""
+        retired: list[Retired] = []
+        while max_blocks is None or len(retired) < max_blocks:
+            block = self.step()
+            if block is None:
+                break
+            retired.append(block)
+        return RunResult(retired, self.fault, self._queues.state(), self.pointer, self.flags, list(self.gprs))
+
+    def step(self) -> Retired | None:
+        """Execute one block and return its record, or None at the end of the program and after a fault."""
+        if self.fault is not None:
+            return None
+        item = next(self._items, None)
+        if item is None:
+            return None
+        if isinstance(item, SetupBlock):
+            # The decoder has written the registers; in program order nothing lies between that and this commit.
+            return self._retire(item.address, SETUP, registers=dict(item.writes))
+        if isinstance(item, HeaderFault):
+            self.fault = FaultRecord(item.rule, item.block_address, item.word_address)
+            return None
+        try:
+            return self._execute(item)
+        except BlockFault as fault:
+            self.fault = fault.record(item.address)
+            return None
+
+    @property
+    def pointer(self) -> int:
+        """Byte address in the tile RAM at which the next placement starts."""
+        return self._allocator.pointer
+
+    @property
+    def queues(self) -> QueueState:
+        """The 64 tile names as they stand."""
+        return self._queues.state()
+
+    def tile(self, name: str) -> bytes:
+        """Return the bytes of a live tile such as ``T#1``."""
+        entry = self._queues.get(*parse_name(name))
+        if not isinstance(entry, Tile):
+            raise ValueError(f"tile {name} cannot be read: {entry.value}")
+        return bytes(entry)
+
+    def _decode(self) -> Iterator[Item]:
+        address, length = self._program
+        image = self.memory.read(address, length)
+        memory = self.memory
+        words = split_words(image, address, lambda byte: not memory.fails(byte))
+        return Decoder(self.config, self.gprs).run(words)
+
+    def _execute(self, block: Block) -> Retired:
+        """Bind, execute and commit; the rules in the order of the fault table."""
+        implementation = self._implementations[block.operation.name]
+        sources = self._resolve(block)
+        smallest, largest = self.config.tile_min_bytes, self.config.tile_max_bytes
+        for target in block.destinations:
+            if not smallest <= target.size_bytes <= largest:
+                raise BlockFault(Rule.PARM_SIZE, target.word_address)
+        implementation.check(block, sources)
+        sizes = [target.size_bytes for target in block.destinations]
+        pointer = self._allocator.pointer
+        bases = self._allocator.place(sizes)
+        if bases is None:
+            raise BlockFault(Rule.CAPACITY)
+        try:
+            outcome = implementation.execute(block, sources, self.memory)
+        except BlockFault:
+            self._allocator.restore(bases, sizes, pointer)
+            raise
+        return self._commit(block, bases, outcome)
+
+    def _resolve(self, block: Block) -> list[Tile]:
+        tiles = []
+        for source in block.sources:
+            entry = self._queues.get(source.queue, source.index)
+            if not isinstance(entry, Tile):
+                raise BlockFault(Rule.TILE_UNREADABLE, source.word_address)
+            tiles.append(entry)
+        return tiles
+
+    def _commit(self, block: Block, bases: list[int], outcome: Outcome) -> Retired:
+        """Release the sources, push the destinations, merge flags and tokens."""
+        # The same tile may be named twice: it stays if any of the names says reuse.
+        kept = {(source.queue, source.index) for source in block.sources if source.reuse}
+        for name in {(source.queue, source.index) for source in block.sources} - kept:
+            self._free(self._queues.get(*name))
+            self._queues.release(*name)
+        bits = outcome.element_bits
+        if bits is None and block.data_type is not None:
+            bits = block.data_type.storage_bits
+        pushed = []
+        for target, base, data in zip(block.destinations, bases, outcome.outputs, strict=True):
+            tile = Tile(data, bits or 0, base)
+            self._free(self._queues.push(target.destination, tile))
+            pushed.append((target.destination, tile))
+        self.flags |= outcome.flags
+        self.tokens += block.dependency_destination
+        # Of several tiles on one queue the last is #1.
+        new_tiles = {}
+        for place, (destination, tile) in enumerate(pushed):
+            index = 1 + sum(later == destination for later, _ in pushed[place + 1 :])
+            new_tiles[f"{destination.name}#{index}"] = tile
+        return self._retire(
+            block.address, block.operation.name, new_tiles=new_tiles, writes=outcome.writes,
+            block_flags=outcome.flags, token=block.dependency_destination, trap=block.attributes.trap,
+        )  # fmt: skip
+
+    def _free(self, entry: object) -> None:
+        if isinstance(entry, Tile):
+            self._allocator.release(entry.base, entry.size)
+
+    def _retire(
+        self,
+        block: int,
+        name: str,
+        *,
+        new_tiles: dict[str, Tile] | None = None,
+        writes: list[tuple[int, bytes]] | None = None,
+        block_flags: Flag = NO_FLAG,
+        registers: dict[int, int] | None = None,
+        token: bool = False,
+        trap: bool = False,
+    ) -> Retired:
+        return Retired(
+            block, name, new_tiles or {}, writes or [], block_flags, registers or {}, token, trap,
+            self._queues.state(), self._allocator.pointer, self.flags,
+        )  # fmt: skip
+
+
+def _implementations(config: CoreConfig) -> dict[str, Implementation]:
+    """Return what executes each operation of a configuration; refuse one that asks for more than the model has."""
+    table = {}
+    for name, types in config.operations.items():
+        found = implementation(operation(name))
+        if found is None and types:
+            raise ValueError(f"the model does not execute {name}, which the configuration {config.name!r} asks for")
+        if found is not None:
+            table[name] = found
+    if config.move_tiles != 1:
+        raise ValueError(f"the model moves 1 tile a block, not the {config.move_tiles} of {config.name!r}")
+    beyond = sorted(config.move_layouts - {Layout.NORM.name})
+    if beyond:
+        raise ValueError(f"the model moves in layout NORM, not the {beyond[0]} of {config.name!r}")
+    return table
