@@ -1,14 +1,14 @@
 """General registers: written by set-up words as they are decoded, made permanent by commits, taken back by a restore."""
 
 from amaranth import Module, Mux, Signal
+from amaranth.hdl import unsigned
 from amaranth.lib import data, enum, memory, stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
 from linxtile.config import CoreConfig
 from linxtile.isa.codes import REGISTER_BITS, REGISTER_COUNT
 from linxtile.isa.faults import SETUP_WRITE_LIMIT
-
-from amaranth.hdl import unsigned
-from amaranth.utils import bits_for
 
 __all__ = ["INDEX_BITS", "GprFile", "commit_layout", "write_layout"]
 

@@ -6,10 +6,10 @@ from collections import deque
 import cocotb
 import pytest
 from cocotb.triggers import ReadOnly, RisingEdge
+
 from linxtile.config import PRESETS
 from linxtile.isa.codes import REGISTER_COUNT
 from linxtile.isa.faults import SETUP_WRITE_LIMIT
-
 from linxtile_rtl.gpr import GprFile, commit_layout, write_layout
 from linxtile_sim.streams import Source, cycles, start
 from linxtile_sim.unit import parameters, run_unit
