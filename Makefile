@@ -1,0 +1,47 @@
+# Every target is a command that one could type; all output goes under build/.
+
+PY := .venv/bin/python
+PRESETS := small default
+export AMARANTH_USE_YOSYS := builtin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup sim test waves verilog synth bench mutants lint clean
+
+help:  ## print this list
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-9s %s\n", $$1, $$2 }'
+
+setup: .venv/.ok  ## fetch compilers, simulators and Python packages (the other targets do so by themselves)
+
+.venv/.ok: pyproject.toml constraints.txt tools/setup
+	tools/setup
+
+sim: setup  ## unit benches and the first example on the generated Verilog, in Icarus and Verilator
+	$(PY) -m pytest -n auto -q -m "not slow" tb/rtl tb/sim
+	$(PY) -m linxtile_sim.example
+
+test: setup  ## every test but the long sweeps
+	$(PY) -m pytest -n auto -q -m "not slow" tb
+
+waves: setup  ## run the first example with waves, and write a GTKWave save file
+	$(PY) -m linxtile_sim.example --waves
+
+verilog: setup  ## write build/verilog/linxtile_<preset>.v and lint it with Verilator
+	$(PY) -m linxtile_rtl.export $(PRESETS)
+	$(PY) -m linxtile_sim.lint $(PRESETS:%=build/verilog/linxtile_%.v)
+
+synth: setup  ## synthesise for ECP5 with Yosys and print the cells of each unit
+	$(PY) -m linxtile_rtl.synth $(PRESETS)
+
+bench: setup  ## measure cycles on the RTL against their bounds
+	$(PY) -m linxtile_sim.bench
+
+mutants: setup  ## plant bugs in the RTL one at a time and name the test that catches each
+	$(PY) tools/mutants.py
+
+lint: setup  ## ruff and mypy
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+clean:  ## remove everything generated but .venv
+	rm -rf build .pytest_cache .ruff_cache .mypy_cache
