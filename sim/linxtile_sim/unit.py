@@ -10,7 +10,7 @@ from amaranth.lib import wiring
 
 from linxtile_rtl.verilog import emit
 
-from .runner import Results, simulate
+from .runner import Results, available, simulate
 
 __all__ = ["parameters", "run_unit"]
 
@@ -21,7 +21,7 @@ def run_unit(
     component: wiring.Component,
     test_file: str | Path,
     *,
-    simulator: str = "icarus",
+    simulator: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     names: Mapping[str, str] | None = None,
     testcase: str | Sequence[str] | None = None,
@@ -37,11 +37,14 @@ def run_unit(
         Component under test, fresh. The top module is called after its class.
     test_file : str or Path
         File with ``cocotb.test`` functions; ``__file__`` when they stand beside the pytest function.
+    simulator : str, optional
+        ``icarus`` or ``verilator``; by default Icarus, which builds at once, or Verilator where Icarus is missing.
     parameters : mapping
         Anything JSON can hold; the cocotb tests get it back from :func:`parameters`.
     names : mapping of str to str
         Port names, see :func:`linxtile_rtl.verilog.emit`.
     """
+    simulator = simulator or ("icarus" if available("icarus") else "verilator")
     file = Path(test_file).resolve()
     top = type(component).__name__.lower()
     label = os.environ.get("PYTEST_CURRENT_TEST", "").split(" ")[0].rpartition("::")[2] or "run"

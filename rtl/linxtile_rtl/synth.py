@@ -1,0 +1,149 @@
+"""Cells of the core on an ECP5: ``python -m linxtile_rtl.synth PRESET...`` prints them unit by unit."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from linxtile.config import PRESETS
+
+from .yosys import YosysError, run_script
+
+__all__ = ["Module", "main", "report", "synthesise", "unit_of"]
+
+FOLDER = Path("build/synth")
+
+KINDS = {
+    "LUT": {"LUT4": 1, "CCU2C": 2},
+    "FF": {"TRELLIS_FF": 1},
+    "RAM bits": {"TRELLIS_DPR16X4": 64},
+    "BRAM": {"DP16KD": 1, "PDPW16KD": 1},
+    "DSP": {"MULT18X18D": 1},
+}
+"""Column of the report: cells that count, each with its weight (a CCU2C is two LUTs with a carry chain)."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """One Verilog module after synthesis: its own cells by kind, without those of modules below, and how often it is used."""
+
+    name: str
+    cells: dict[str, int]
+    instances: int
+
+
+def script(source: str, top: str, *, flatten: bool) -> str:
+    """Return the Yosys script: no latch, no loop, no wire driven twice or not at all, then ECP5 cells."""
+    return "\n".join(
+        [
+            f"read_verilog {source}",
+            f"hierarchy -check -top {top}",
+            "proc",
+            "select -assert-none t:$dlatch t:$adlatch t:$dlatchsr",
+            "check -assert",
+            f"synth_ecp5 -top {top} {'' if flatten else '-noflatten'} -json {top}.json",
+            "select -assert-none t:*LATCH*",
+            f"tee -q -o {top}.stat.json stat -json",
+            "",
+        ]
+    )
+
+
+def synthesise(verilog: str, top: str, folder: Path = FOLDER, *, flatten: bool = False) -> list[Module]:
+    """Map ``verilog`` to ECP5 cells and return the modules that are left.
+
+    Parameters
+    ----------
+    verilog : str
+        Verilog text with the module ``top``.
+    folder : Path
+        Where source, script, log, netlist and statistics are left.
+    flatten : bool
+        Optimise across modules: fewer cells, but all of them in the top module.
+
+    Raises
+    ------
+    YosysError
+        Also for a latch, a combinational loop, or a wire with two drivers or none.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{top}.v").write_text(verilog)
+    run_script(script(f"{top}.v", top, flatten=flatten), folder, top)
+    modules = json.loads((folder / f"{top}.stat.json").read_text())["modules"]
+    used = dict.fromkeys(modules, 0)
+    used[f"\\{top}"] = 1
+    # Parents before children: a module is counted once everything that uses it has been.
+    for name in _parents_first(f"\\{top}", modules):
+        for cell, count in modules[name]["num_cells_by_type"].items():
+            if f"\\{cell}" in used:
+                used[f"\\{cell}"] += count * used[name]
+    return [
+        Module(
+            name.removeprefix("\\"),
+            {
+                kind: sum(weight * module["num_cells_by_type"].get(cell, 0) for cell, weight in cells.items())
+                for kind, cells in KINDS.items()
+            },
+            used[name],
+        )
+        for name, module in modules.items()
+        if used[name]
+    ]
+
+
+def _parents_first(top: str, modules: dict) -> list[str]:
+    order: list[str] = []
+
+    def visit(name: str) -> None:
+        if name not in order:
+            for cell in modules[name]["num_cells_by_type"]:
+                if f"\\{cell}" in modules:
+                    visit(f"\\{cell}")
+            order.append(name)
+
+    visit(top)
+    return order[::-1]
+
+
+def unit_of(module: str, top: str) -> str:
+    """Return the unit that ``module`` belongs to: what stands directly below ``top``, or a shared module."""
+    first, *below = module.split(".")
+    if first != top:
+        return first
+    return below[0] if below else "(top)"
+
+
+def report(modules: Sequence[Module], top: str) -> str:
+    """Return a table of the cells of each unit, with everything inside it, the largest first."""
+    units: dict[str, Counter[str]] = {}
+    for module in modules:
+        cells = units.setdefault(unit_of(module.name, top), Counter())
+        cells.update({kind: module.instances * count for kind, count in module.cells.items()})
+    rows = sorted(units.items(), key=lambda row: (-row[1]["LUT"], row[0]))
+    rows.append(("all", sum(units.values(), Counter())))
+    lines = [f"{'unit':<24}" + "".join(f"{kind:>10}" for kind in KINDS)]
+    lines += [f"{name:<24}" + "".join(f"{cells[kind]:>10}" for kind in KINDS) for name, cells in rows]
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Synthesise the presets named on the command line."""
+    from .export import core_verilog
+
+    for name in sys.argv[1:] if argv is None else argv:
+        if name not in PRESETS:
+            print(f"preset must be one of {', '.join(PRESETS)}, not {name!r}", file=sys.stderr)
+            return 2
+        try:
+            modules = synthesise(core_verilog(PRESETS[name]), f"linxtile_{name}")
+        except YosysError as error:
+            print(error, file=sys.stderr)
+            return 1
+        print(f"{name}, ECP5, no optimisation across modules:\n{report(modules, f'linxtile_{name}')}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
