@@ -1,7 +1,10 @@
 """AXI4 as the core speaks it: INCR bursts of full beats, one identifier, answers in order."""
 
-from amaranth.lib import data, enum, stream, wiring
+import enum
+
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
+
 from linxtile.config import CoreConfig
 
 __all__ = [
@@ -19,10 +22,11 @@ INCR = 1
 """Burst type with addresses that count up."""
 
 IDENTIFIER_BITS = 1
+RESPONSE_BITS = 2
 
 
-class Response(enum.Enum, shape=2):
-    """Answer of the bus to a beat read or a burst written."""
+class Response(enum.IntEnum):
+    """Answer of the bus to a beat read or a burst written; bit 1 means refused."""
 
     OKAY = 0
     EXOKAY = 1
@@ -42,7 +46,7 @@ def address_layout(config: CoreConfig) -> data.StructLayout:
 
 def read_data_layout(config: CoreConfig) -> data.StructLayout:
     """Payload of R."""
-    return data.StructLayout({"id": IDENTIFIER_BITS, "data": config.axi_data_bytes * 8, "resp": Response, "last": 1})
+    return data.StructLayout({"id": IDENTIFIER_BITS, "data": config.axi_data_bytes * 8, "resp": RESPONSE_BITS, "last": 1})
 
 
 def write_data_layout(config: CoreConfig) -> data.StructLayout:
@@ -52,7 +56,7 @@ def write_data_layout(config: CoreConfig) -> data.StructLayout:
 
 def write_response_layout() -> data.StructLayout:
     """Payload of B."""
-    return data.StructLayout({"id": IDENTIFIER_BITS, "resp": Response})
+    return data.StructLayout({"id": IDENTIFIER_BITS, "resp": RESPONSE_BITS})
 
 
 def _read_members(config: CoreConfig) -> dict[str, wiring.Member]:
