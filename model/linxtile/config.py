@@ -101,9 +101,16 @@ class CoreConfig:
         _power_of_two("reads_outstanding", self.reads_outstanding, 2, 256)
         _power_of_two("register_log", self.register_log, 32, 1024)
         if self.axi_data_bytes != self.vector_bytes:
-            raise ValueError(f"axi_data_bytes must equal vector_bytes ({self.vector_bytes}), not {self.axi_data_bytes!r}")
-        if self.tile_min_bytes < self.vector_bytes * self.banks // 2 and self.tile_ram_bytes < self.vector_bytes * self.banks:
-            raise ValueError(f"banks must leave at least one line a bank in {self.tile_ram_bytes} bytes, not {self.banks!r}")
+            raise ValueError(
+                f"axi_data_bytes must equal vector_bytes ({self.vector_bytes}), not {self.axi_data_bytes!r}"
+            )
+        if (
+            self.tile_min_bytes < self.vector_bytes * self.banks // 2
+            and self.tile_ram_bytes < self.vector_bytes * self.banks
+        ):
+            raise ValueError(
+                f"banks must leave at least one line a bank in {self.tile_ram_bytes} bytes, not {self.banks!r}"
+            )
         object.__setattr__(self, "operations", self._checked_operations())
 
     def _checked_operations(self) -> Mapping[str, frozenset[str]]:

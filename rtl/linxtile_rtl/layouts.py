@@ -5,16 +5,16 @@ Every layout that depends on the configuration is a function of it; widths deriv
 
 from amaranth.hdl import unsigned
 from amaranth.lib import data, enum, stream
+from amaranth.utils import bits_for, exact_log2
+
 from linxtile.config import GRANULE_BYTES, CoreConfig
 from linxtile.isa.faults import RULES
 from linxtile.isa.operations import OPERATIONS
 
-from amaranth.utils import bits_for
-
 __all__ = [
     "OPERATION_BITS", "RULE_BITS", "BlockKind", "WordStatus", "block_layout", "destination_layout", "done_layout",
     "flags_layout", "handle_layout", "line_write_layout", "load_layout", "max_destinations", "max_scalars", "max_sources",
-    "retire_layout", "source_layout", "store_layout", "stream_of", "tag_bits", "vector_layout", "word_layout",
+    "retire_layout", "source_layout", "store_layout", "stream_of", "tag_bits", "vector_layout", "width_code", "word_layout",
 ]  # fmt: skip
 
 OPERATION_BITS = bits_for(len(OPERATIONS) - 1)
@@ -132,8 +132,17 @@ def tag_bits(config: CoreConfig) -> int:
 
 
 def handle_layout(config: CoreConfig) -> data.StructLayout:
-    """A tile: first granule, size code, width code of its producer (log2 of half-bytes: 0 is 4 bits, 4 is 8 bytes; 7 a mask)."""
+    """A tile: first granule, size code, width code of its producer (:func:`width_code`)."""
     return data.StructLayout({"live": 1, "base": granule_bits(config), "size_code": 4, "width_code": 3})
+
+
+MASK_WIDTH_CODE = 7
+"""Width code of a packed mask."""
+
+
+def width_code(element_bits: int) -> int:
+    """Return the width code of a producer's element width: log2 of half-bytes, or the code of a mask for 1 bit."""
+    return MASK_WIDTH_CODE if element_bits == 1 else exact_log2(element_bits // 4)
 
 
 def flags_layout() -> data.StructLayout:

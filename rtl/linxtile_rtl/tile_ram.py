@@ -5,9 +5,9 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
-from linxtile.config import CoreConfig
-
 from amaranth.utils import exact_log2
+
+from linxtile.config import CoreConfig
 
 from .layouts import line_bits, line_write_layout
 

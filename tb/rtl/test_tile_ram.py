@@ -5,6 +5,7 @@ import random
 import cocotb
 import pytest
 from cocotb.triggers import RisingEdge
+
 from linxtile.config import CoreConfig
 from linxtile_rtl.layouts import line_write_layout
 from linxtile_rtl.tile_ram import TileRam

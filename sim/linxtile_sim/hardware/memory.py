@@ -1,0 +1,307 @@
+"""Memory behind the AXI port of a simulated core: pages that the host maps, error pages, latency and random stalls."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for, exact_log2
+
+from linxtile.config import CoreConfig
+from linxtile_rtl.axi import axi4_signature
+from linxtile_rtl.fetch import beat_layout
+
+from .digest import mixed
+
+__all__ = ["PAGES", "PAGE_BYTES", "SimulatedMemory", "host_signature", "page_slot"]
+
+PAGE_BYTES = 4096
+PAGES = 512
+QUEUED_BURSTS = 256
+OKAY = 0
+SLVERR = 2
+AGE_BITS = 20
+
+
+def page_slot(page: int, salt: int) -> int:
+    """Return the slot of a page number: neighbours never meet, and ``salt`` moves regions that do.
+
+    The hardware computes the same, so the table is a plain memory; who fills it chooses a salt without collisions.
+    """
+    return (page + (page // PAGES) * salt) % PAGES
+
+
+def host_signature(config: CoreConfig) -> wiring.Signature:
+    """What the host drives and sees.
+
+    Members
+    -------
+    latency
+        Cycles from an accepted read address to its first beat, and from a last write beat to its response; at least 1.
+    stalls
+        Chance in 256 that a channel rests in a cycle: AR, R, AW, W, B.
+    page_write, page_slot, page_number, page_present, page_error
+        Let slot ``page_slot`` hold page ``page_number`` (address / 4096); it has to be its :func:`page_slot`.
+    salt
+        Second argument of :func:`page_slot`.
+    line_write, line, line_data, line_value
+        Write or look at a line (of ``axi_data_bytes``) of the slots; ``line_value`` is combinational.
+    stray, protocol_error
+        Sticky: a write to an unmapped page; a burst across 4 KiB, of a wrong type or size, or with W last misplaced.
+    """
+    return wiring.Signature({
+        "latency": Out(10),
+        "stalls": Out(8).array(5),
+        "salt": Out(bits_for(PAGES - 1)),
+        "page_write": Out(1),
+        "page_slot": Out(bits_for(PAGES - 1)),
+        "page_number": Out(config.axi_address_bits - 12),
+        "page_present": Out(1),
+        "page_error": Out(1),
+        "line_write": Out(1),
+        "line": Out(bits_for(PAGES * PAGE_BYTES // config.axi_data_bytes - 1)),
+        "line_data": Out(config.axi_data_bytes * 8),
+        "line_value": In(config.axi_data_bytes * 8),
+        "stray": In(1),
+        "protocol_error": In(1),
+    })  # fmt: skip
+
+
+def page_layout(config: CoreConfig) -> data.StructLayout:
+    """An entry of the page table."""
+    return data.StructLayout({"number": config.axi_address_bits - 12, "present": 1, "error": 1})
+
+
+class Stall(wiring.Component):
+    """Holds a stream back at random: opens with probability ``1 - level / 256``, then stays open until a transfer.
+
+    Members
+    -------
+    level : In(8)
+        Zero never holds back.
+    taken : In(1)
+        A transfer happens in this cycle.
+    open : Out(1)
+        Whether valid (or ready) may be shown.
+    """
+
+    level: Signal
+    taken: Signal
+    open: Signal
+
+    def __init__(self, *, seed: int):
+        self._seed = seed
+        super().__init__({"level": In(8), "taken": In(1), "open": Out(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        """Draw from a 31-bit shift register, eight steps a cycle."""
+        m = Module()
+        state = Signal(31, init=self._seed)
+        bits = [state[i] for i in range(31)]
+        for _ in range(8):
+            bits = [bits[30] ^ bits[27], *bits[:30]]
+        m.d.sync += state.eq(Cat(*bits))
+        held = Signal()
+        allowed = state[:8] >= self.level
+        m.d.comb += self.open.eq(held | allowed)
+        m.d.sync += held.eq(self.open & ~self.taken)
+        return m
+
+
+class SimulatedMemory(wiring.Component):
+    """AXI4 subordinate, fetch port and host port on one set of pages.
+
+    Reads of pages that are not mapped give zeros. A write to one is dropped and sets ``stray``.
+
+    Members
+    -------
+    axi : In(axi4_signature(config))
+        The port that the core masters; bursts are answered in order, one beat a cycle.
+    fetch : stream in of beat addresses, ``answer`` : stream out of beats
+        Program words, the cycle after the request.
+    host : In(host_signature(config))
+        Control and inspection.
+    written : Out(64)
+        Digest of the bytes written since ``written_clear``.
+    """
+
+    def __init__(self, *, config: CoreConfig):
+        self._config = config
+        super().__init__({
+            "axi": In(axi4_signature(config)),
+            "fetch": In(stream.Signature(64)),
+            "answer": Out(stream.Signature(beat_layout(config))),
+            "host": In(host_signature(config)),
+            "written": Out(64),
+            "written_clear": In(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """One array of lines; a page table with three look-up ports."""
+        m = Module()
+        config = self._config
+        self._line_shift = exact_log2(config.axi_data_bytes)
+        m.submodules.lines = self._lines = Memory(
+            shape=config.axi_data_bytes * 8, depth=PAGES * PAGE_BYTES // config.axi_data_bytes, init=[]
+        )
+        m.submodules.table = self._table = Memory(shape=page_layout(config), depth=PAGES, init=[])
+        port = self._table.write_port()
+        m.d.comb += [
+            port.en.eq(self.host.page_write),
+            port.addr.eq(self.host.page_slot),
+            port.data.number.eq(self.host.page_number),
+            port.data.present.eq(self.host.page_present),
+            port.data.error.eq(self.host.page_error),
+        ]
+        self._now = Signal(AGE_BITS)
+        m.d.sync += self._now.eq(self._now + 1)
+        self._host(m)
+        self._fetches(m)
+        self._reads(m)
+        self._writes(m)
+        return m
+
+    def _stall(self, m: Module, channel: int, name: str) -> Stall:
+        m.submodules[f"stall_{name}"] = stall = Stall(seed=0x1234567 * (channel + 1) % 0x7FFFFFFF)
+        m.d.comb += stall.level.eq(self.host.stalls[channel])
+        return stall
+
+    def _look_up(self, m: Module, address: Signal, name: str) -> tuple[Signal, Signal, Signal]:
+        """Return line index, whether the page is mapped, whether it is an error page."""
+        number = address[12:]
+        slot = Signal(range(PAGES), name=f"{name}_slot")
+        port = self._table.read_port(domain="comb")
+        mapped = Signal(name=f"{name}_mapped")
+        m.d.comb += [
+            slot.eq(number + (number >> exact_log2(PAGES)) * self.host.salt),
+            port.addr.eq(slot),
+            mapped.eq(port.data.present & (port.data.number == number)),
+        ]
+        return Cat(address[self._line_shift : 12], slot), mapped, mapped & port.data.error
+
+    def _host(self, m: Module) -> None:
+        look = self._lines.read_port(domain="comb")
+        m.d.comb += [look.addr.eq(self.host.line), self.host.line_value.eq(look.data)]
+
+    def _fetches(self, m: Module) -> None:
+        port = self._lines.read_port(domain="comb")
+        line, mapped, error = self._look_up(m, self.fetch.payload, "fetch")
+        m.d.comb += [port.addr.eq(line), self.fetch.ready.eq(~self.answer.valid | self.answer.ready)]
+        with m.If(self.fetch.ready):
+            m.d.sync += [
+                self.answer.valid.eq(self.fetch.valid),
+                self.answer.p.data.eq(Mux(mapped, port.data, 0)),
+                self.answer.p.error.eq(error),
+            ]
+
+    def _burst_queue(
+        self, m: Module, channel: stream.Interface, stall: Stall, name: str
+    ) -> tuple[SyncFIFO, Signal, Signal]:
+        """Queue the addresses of one channel; return the queue and the address and age of its head."""
+        bits = self._config.axi_address_bits
+        m.submodules[f"{name}_queue"] = queue = SyncFIFO(width=bits + 8 + AGE_BITS, depth=QUEUED_BURSTS)
+        taken = channel.valid & channel.ready
+        m.d.comb += [
+            stall.taken.eq(taken),
+            channel.ready.eq(queue.w_rdy & stall.open),
+            queue.w_en.eq(taken),
+            queue.w_data.eq(Cat(channel.p.addr, channel.p.len, self._now)),
+        ]
+        last_byte = Signal(13 + 8, name=f"{name}_last_byte")
+        m.d.comb += last_byte.eq(channel.p.addr[:12] + ((channel.p.len + 1) << self._line_shift) - 1)
+        aligned = channel.p.addr[: self._line_shift] == 0
+        with m.If(
+            taken
+            & ((last_byte > PAGE_BYTES - 1) | ~aligned | (channel.p.burst != 1) | (channel.p.size != self._line_shift))
+        ):
+            m.d.sync += self.host.protocol_error.eq(1)
+        age = Signal(AGE_BITS, name=f"{name}_age")
+        m.d.comb += age.eq(self._now - queue.r_data[bits + 8 :])
+        return queue, queue.r_data[:bits], age
+
+    def _reads(self, m: Module) -> None:
+        channel = self.axi.r
+        queue, start, age = self._burst_queue(m, self.axi.ar, self._stall(m, 0, "ar"), "ar")
+        stall = self._stall(m, 1, "r")
+        bits = self._config.axi_address_bits
+        beat = Signal(8, name="read_beat")
+        address = Signal(bits, name="read_address")
+        m.d.comb += address.eq(start + (beat << self._line_shift))
+        port = self._lines.read_port(domain="comb")
+        line, mapped, error = self._look_up(m, address, "read")
+        taken = channel.valid & channel.ready
+        last = beat == queue.r_data[bits : bits + 8]
+        started = Signal(name="read_started")
+        m.d.comb += [
+            port.addr.eq(line),
+            stall.taken.eq(taken),
+            channel.valid.eq(queue.r_rdy & stall.open & (started | (age >= self.host.latency))),
+            channel.p.data.eq(Mux(mapped & ~error, port.data, 0)),
+            channel.p.resp.eq(Mux(error, SLVERR, OKAY)),
+            channel.p.last.eq(last),
+            queue.r_en.eq(taken & last),
+        ]
+        # Once a burst may answer it goes on answering, however long the age counter has run.
+        with m.If(channel.valid):
+            m.d.sync += started.eq(~(taken & last))
+        with m.If(taken):
+            m.d.sync += beat.eq(Mux(last, 0, beat + 1))
+
+    def _writes(self, m: Module) -> None:
+        channel = self.axi.w
+        queue, start, _age = self._burst_queue(m, self.axi.aw, self._stall(m, 2, "aw"), "aw")
+        stall = self._stall(m, 3, "w")
+        bits = self._config.axi_address_bits
+        beat = Signal(8, name="write_beat")
+        address = Signal(bits, name="write_address")
+        m.d.comb += address.eq(start + (beat << self._line_shift))
+        line, mapped, error = self._look_up(m, address, "write")
+        port = self._lines.write_port(granularity=8)
+        taken = channel.valid & channel.ready
+        last = beat == queue.r_data[bits : bits + 8]
+        stored = taken & mapped & ~error & ~self.host.line_write
+        m.d.comb += [
+            stall.taken.eq(taken),
+            channel.ready.eq(queue.r_rdy & stall.open),
+            port.addr.eq(Mux(self.host.line_write, self.host.line, line)),
+            port.data.eq(Mux(self.host.line_write, self.host.line_data, channel.p.data)),
+            port.en.eq(Mux(self.host.line_write, ~0, Mux(stored, channel.p.strb, 0))),
+            queue.r_en.eq(taken & last),
+        ]
+        refused = Signal()
+        with m.If(taken):
+            m.d.sync += [beat.eq(Mux(last, 0, beat + 1)), refused.eq(~last & (refused | error))]
+            with m.If(~mapped):
+                m.d.sync += self.host.stray.eq(1)
+            with m.If(channel.p.last != last):
+                m.d.sync += self.host.protocol_error.eq(1)
+        self._digest(m, address, channel, stored)
+        self._responses(m, taken & last, refused | error)
+
+    def _digest(self, m: Module, address: Signal, channel: stream.Interface, stored: Signal) -> None:
+        total = Signal(64)
+        pieces = 0
+        for byte in range(self._config.axi_data_bytes):
+            piece = mixed(m, address + byte, channel.p.data.word_select(byte, 8), f"byte_{byte}")
+            pieces += Mux(channel.p.strb[byte], piece, 0)
+        m.d.comb += total.eq(pieces)
+        kept = Mux(self.written_clear, 0, self.written)
+        m.d.sync += self.written.eq(kept + Mux(stored, total, 0))
+
+    def _responses(self, m: Module, finished: Signal, refused: Signal) -> None:
+        channel = self.axi.b
+        stall = self._stall(m, 4, "b")
+        m.submodules.b_queue = queue = SyncFIFO(width=1 + AGE_BITS, depth=QUEUED_BURSTS)
+        taken = channel.valid & channel.ready
+        age = Signal(AGE_BITS, name="b_age")
+        started = Signal(name="response_started")
+        m.d.comb += [
+            queue.w_en.eq(finished),
+            queue.w_data.eq(Cat(refused, self._now)),
+            age.eq(self._now - queue.r_data[1:]),
+            stall.taken.eq(taken),
+            channel.valid.eq(queue.r_rdy & stall.open & (started | (age >= self.host.latency))),
+            channel.p.resp.eq(Mux(queue.r_data[0], SLVERR, OKAY)),
+            queue.r_en.eq(taken),
+        ]
+        m.d.sync += started.eq(channel.valid & ~taken)

@@ -1,0 +1,129 @@
+"""The core with everything around it in simulated hardware; Python wakes once a retired block."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from linxtile.config import CoreConfig
+from linxtile_rtl.core import TileCore, trace_signature
+from linxtile_rtl.fetch import WordAligner
+from linxtile_rtl.layouts import retire_layout
+from linxtile_rtl.queues import state_layout
+
+from .digest import WORD_BYTES, mixed
+from .memory import SimulatedMemory, host_signature
+
+__all__ = ["SimulationTop", "event_layout"]
+
+
+def event_layout(config: CoreConfig) -> data.StructLayout:
+    """What Python reads after each retired block: the record, the digests, and the state that is now committed."""
+    return data.StructLayout({
+        "record": retire_layout(config),
+        "tile_digest": 64,
+        "memory_digest": 64,
+    })  # fmt: skip
+
+
+class SimulationTop(wiring.Component):
+    """Core, program fetch and memory.
+
+    Members
+    -------
+    host : In(host_signature(config))
+        Map pages, write and look at lines of the memory, set latency and stalls, read error flags.
+    program_start, program_address, program_bytes
+        A pulse starts the program that lies in the memory.
+    gpr_write, gpr_index, gpr_data, gpr_value
+        Host access to the registers while the core is idle.
+    event_toggle : Out(1)
+        Changes after each retired block; ``event`` then holds its record, ``committed``, ``pointer`` and ``flags`` the state.
+    cycle : Out(32)
+        Cycles since reset.
+    trace : Out(trace_signature(config)).array(2)
+        Lines written to the tile RAM: by the vector engine and by the load engine.
+    """
+
+    def __init__(self, *, config: CoreConfig):
+        self._config = config
+        super().__init__({
+            "host": In(host_signature(config)),
+            "program_start": In(1),
+            "program_address": In(64),
+            "program_bytes": In(32),
+            "gpr_write": In(1),
+            "gpr_index": In(5),
+            "gpr_data": In(64),
+            "gpr_value": Out(64),
+            "resume": In(1),
+            "event_toggle": Out(1),
+            "event": Out(event_layout(config)),
+            "committed": Out(state_layout(config)),
+            "pointer": Out(16),
+            "flags": Out(3),
+            "cycle": Out(32),
+            "trace": Out(trace_signature(self._config)).array(2),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """Wire the parts; keep one digest per block in flight."""
+        m = Module()
+        m.submodules.core = core = TileCore(config=self._config)
+        m.submodules.aligner = aligner = WordAligner(config=self._config)
+        m.submodules.memory = memory = SimulatedMemory(config=self._config)
+        wiring.connect(m, aligner.words, core.words)
+        wiring.connect(m, aligner.request, memory.fetch)
+        wiring.connect(m, memory.answer, aligner.response)
+        wiring.connect(m, core.memory, memory.axi)
+        wiring.connect(m, wiring.flipped(self.host), memory.host)
+        m.d.comb += [
+            aligner.start.valid.eq(self.program_start),
+            aligner.start.p.address.eq(self.program_address),
+            aligner.start.p.length_bytes.eq(self.program_bytes),
+            core.start.eq(self.program_start),
+            core.resume.eq(self.resume),
+            core.host_write.eq(self.gpr_write),
+            core.host_index.eq(self.gpr_index),
+            core.host_write_data.eq(self.gpr_data),
+            self.gpr_value.eq(core.host_read_data),
+            self.committed.eq(core.committed),
+            self.pointer.eq(core.pointer),
+            self.flags.eq(core.flags),
+            core.retire.ready.eq(1),
+            *(out.valid.eq(write.valid) for out, write in zip(self.trace, core.trace, strict=True)),
+            *(out.payload.eq(write.payload) for out, write in zip(self.trace, core.trace, strict=True)),
+        ]
+        m.d.sync += self.cycle.eq(self.cycle + 1)
+        digest = self._tile_digests(m, core)
+        m.d.comb += memory.written_clear.eq(core.retire.valid)
+        with m.If(core.retire.valid):
+            m.d.sync += [
+                self.event_toggle.eq(~self.event_toggle),
+                self.event.record.eq(core.retire.payload),
+                self.event.tile_digest.eq(digest),
+                self.event.memory_digest.eq(memory.written),
+            ]
+        return m
+
+    def _tile_digests(self, m: Module, core: TileCore) -> Signal:
+        """Sum the lines that each block in flight has written; return the digest of the block that retires."""
+        count = self._config.blocks_in_flight
+        digests = [Signal(64, name=f"digest_{tag}") for tag in range(count)]
+        additions = []
+        for port, write in enumerate(core.trace):
+            words = self._config.vector_bytes // WORD_BYTES
+            total: object = 0
+            for word in range(words):
+                place = write.p.line * words + word
+                total += mixed(m, place, write.p.data.word_select(word, 64), f"line_{port}_{word}")
+            addition = Signal(64, name=f"addition_{port}")
+            m.d.comb += addition.eq(total)
+            additions.append((write.valid, write.p.tag, addition))
+        retiring = Signal(64)
+        for tag, digest in enumerate(digests):
+            leaving = core.retire.valid & (core.retire.p.tag == tag)
+            added = sum(Mux(valid & (of == tag), addition, 0) for valid, of, addition in additions)
+            m.d.sync += digest.eq(Mux(leaving, 0, digest) + added)
+            with m.If(core.retire.p.tag == tag):
+                m.d.comb += retiring.eq(digest)
+        return retiring

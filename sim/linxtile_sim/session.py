@@ -1,0 +1,252 @@
+"""Programs on a simulated core: fill the memory, start, and wake once a retired block."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from cocotb.clock import Clock
+from cocotb.triggers import First, RisingEdge, Timer, ValueChange
+
+from linxtile.config import CoreConfig
+from linxtile_rtl.layouts import line_write_layout
+from linxtile_rtl.queues import state_layout
+
+from .hardware.memory import PAGE_BYTES, PAGES, page_slot
+from .hardware.top import event_layout
+from .streams import unpack
+
+__all__ = ["CLOCK_NANOSECONDS", "CoreSession", "Event", "HangError"]
+
+CLOCK_NANOSECONDS = 10
+ADDRESS_BITS_OF_A_PAGE = 12
+UNKNOWN = -1
+"""Stands for a byte of the simulated memory that the program may have changed."""
+
+
+class HangError(AssertionError):
+    """The core has not retired anything for too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One retired block: its record, the digests of what it wrote, and the committed state after it."""
+
+    record: dict[str, Any]
+    tile_digest: int
+    memory_digest: int
+    committed: dict[str, Any]
+    pointer: int
+    flags: int
+
+
+class CoreSession:
+    """Drives a ``SimulationTop``.
+
+    Parameters
+    ----------
+    dut : handle
+        The top.
+    config : CoreConfig
+        What it was built from.
+    patience : int
+        Cycles without a retired block after which :class:`HangError` is raised.
+    """
+
+    def __init__(self, dut: Any, config: CoreConfig, *, patience: int = 100_000):
+        self._dut = dut
+        self._config = config
+        self._patience = patience
+        self._known = np.full((PAGES, PAGE_BYTES), UNKNOWN, np.int16)
+        self._mapped: dict[int, int] = {}
+        self._salt = 0
+        self._event_layout = event_layout(config)
+        self._committed_layout = state_layout(config)
+        self._write_layout = line_write_layout(config)
+
+    async def start(self) -> None:
+        """Start the clock and reset the core, with every input at rest."""
+        for name in (
+            "program_start", "program_address", "program_bytes", "gpr_write", "gpr_index", "gpr_data", "resume",
+            "host_latency", "host_page_write", "host_page_slot", "host_page_number", "host_page_present", "host_page_error",
+            "host_salt", "host_line_write", "host_line", "host_line_data", *(f"host_stalls_{i}" for i in range(5)),
+        ):  # fmt: skip
+            getattr(self._dut, name).value = 0
+        self._dut.host_latency.value = 1
+        self._dut.rst.value = 1
+        Clock(self._dut.clk, CLOCK_NANOSECONDS, unit="ns").start(start_high=False)
+        await self.reset()
+
+    async def reset(self) -> None:
+        """Clear queues, registers, flags and everything in flight; the memory keeps its bytes."""
+        self._dut.rst.value = 1
+        await self._cycles(2)
+        self._dut.rst.value = 0
+        await self._cycles(1)
+
+    def pace(self, *, latency: int = 10, stalls: Iterable[float] = (0, 0, 0, 0, 0)) -> None:
+        """Set the memory latency in cycles and the chance that AR, R, AW, W, B rest in a cycle."""
+        self._dut.host_latency.value = latency
+        for channel, chance in enumerate(stalls):
+            getattr(self._dut, f"host_stalls_{channel}").value = int(chance * 256)
+
+    async def fill(self, pages: Mapping[int, bytes], error_pages: Iterable[int] = ()) -> None:
+        """Map and write pages, given by byte address; all other pages are unmapped and read as zero.
+
+        Raises
+        ------
+        ValueError
+            More pages than the simulated memory holds, or no arrangement without collisions.
+        """
+        wanted = {address >> ADDRESS_BITS_OF_A_PAGE: False for address in pages}
+        wanted |= {address >> ADDRESS_BITS_OF_A_PAGE: True for address in error_pages}
+        self._salt = _salt(wanted)
+        self._dut.host_salt.value = self._salt
+        slots = {page: page_slot(page, self._salt) for page in wanted}
+        for page, slot in self._mapped.items():
+            if slots.get(page) != slot and slot not in slots.values():
+                await self._map(page, slot, present=False, error=False)
+        for page, slot in slots.items():
+            await self._map(page, slot, present=True, error=wanted[page])
+        self._mapped = slots
+        self._dut.host_page_write.value = 0
+        for address, content in pages.items():
+            await self._write_page(slots[address >> ADDRESS_BITS_OF_A_PAGE], np.frombuffer(content, np.uint8))
+        self._dut.host_line_write.value = 0
+
+    async def set_registers(self, values: Mapping[int, int]) -> None:
+        """Write general registers; the core has to be idle."""
+        for number, value in values.items():
+            self._dut.gpr_write.value = 1
+            self._dut.gpr_index.value = number
+            self._dut.gpr_data.value = value
+            await self._cycles(1)
+        self._dut.gpr_write.value = 0
+
+    async def register(self, number: int) -> int:
+        """Return a general register; the core has to be idle."""
+        self._dut.gpr_index.value = number
+        await self._cycles(2)
+        return int(self._dut.gpr_value.value.to_unsigned())
+
+    async def read(self, address: int, count: int) -> bytes:
+        """Return bytes of the memory; all of them on mapped pages."""
+        width = self._config.axi_data_bytes
+        first = address // width * width
+        parts = []
+        for line in range(first, address + count, width):
+            slot = self._mapped[line >> ADDRESS_BITS_OF_A_PAGE]
+            self._dut.host_line.value = (slot * PAGE_BYTES + line % PAGE_BYTES) // width
+            await self._cycles(1)
+            value = self._dut.host_line_value.value.to_unsigned().to_bytes(width, "little")
+            self._known[slot, line % PAGE_BYTES : line % PAGE_BYTES + width] = np.frombuffer(value, np.uint8)
+            parts.append(value)
+        return b"".join(parts)[address - first : address - first + count]
+
+    def forget_everything(self) -> None:
+        """Note that memory may hold anything: the next :meth:`fill` writes every line again."""
+        self._known[:] = UNKNOWN
+
+    async def tile_ram_after(self, address: int, length: int, *, events: int) -> bytes:
+        """Run the program again until ``events`` blocks have retired, and return what was written to the tile RAM.
+
+        Bytes that nothing wrote are zero. Python wakes each cycle here.
+        """
+        width = self._config.vector_bytes
+        image = bytearray(self._config.tile_ram_bytes)
+        self._start_program(address, length)
+        await self._cycles(1)
+        self._dut.program_start.value = 0
+        toggle = self._dut.event_toggle.value
+        while events:
+            await self._cycles(1)
+            for port in range(2):
+                if getattr(self._dut, f"trace_{port}_valid").value == 1:
+                    write = unpack(self._write_layout, getattr(self._dut, f"trace_{port}_payload").value.to_unsigned())
+                    start = write["line"] * width
+                    image[start : start + width] = write["data"].to_bytes(width, "little")
+            if self._dut.event_toggle.value != toggle:
+                toggle = self._dut.event_toggle.value
+                events -= 1
+        return bytes(image)
+
+    async def run(self, address: int, length: int) -> AsyncIterator[Event]:
+        """Start the program of ``length`` bytes at ``address`` and yield its events; the last one is FAULT or FINISH."""
+        self._start_program(address, length)
+        await self._cycles(1)
+        self._dut.program_start.value = 0
+        patience = Timer(self._patience * CLOCK_NANOSECONDS, unit="ns")
+        while True:
+            toggle = ValueChange(self._dut.event_toggle)
+            if await First(toggle, patience) is patience:
+                raise HangError(f"nothing retired for {self._patience} cycles")
+            event = self._event()
+            yield event
+            if event.record["kind"].name in ("FAULT", "FINISH"):
+                return
+
+    def complaint(self) -> str | None:
+        """Return what the simulated memory has to complain about, or None."""
+        if self._dut.host_stray.value == 1:
+            return "the core wrote to a page that the program does not own"
+        if self._dut.host_protocol_error.value == 1:
+            return "the core broke the AXI protocol"
+        return None
+
+    @property
+    def cycle(self) -> int:
+        """Cycles since the last reset."""
+        return int(self._dut.cycle.value.to_unsigned())
+
+    def _start_program(self, address: int, length: int) -> None:
+        self._dut.program_address.value = address
+        self._dut.program_bytes.value = length
+        self._dut.program_start.value = 1
+
+    def _event(self) -> Event:
+        bits = unpack(self._event_layout, self._dut.event.value.to_unsigned())
+        return Event(
+            bits["record"],
+            bits["tile_digest"],
+            bits["memory_digest"],
+            unpack(self._committed_layout, self._dut.committed.value.to_unsigned()),
+            self._dut.pointer.value.to_unsigned(),
+            self._dut.flags.value.to_unsigned(),
+        )
+
+    async def _map(self, page: int, slot: int, *, present: bool, error: bool) -> None:
+        self._dut.host_page_write.value = 1
+        self._dut.host_page_slot.value = slot
+        self._dut.host_page_number.value = page
+        self._dut.host_page_present.value = int(present)
+        self._dut.host_page_error.value = int(error)
+        await self._cycles(1)
+
+    async def _write_page(self, slot: int, content: np.ndarray) -> None:
+        """Write the lines that differ from what the slot is known to hold."""
+        width = self._config.axi_data_bytes
+        lines = content.reshape(-1, width)
+        differing = (lines != self._known[slot].reshape(-1, width)).any(axis=1)
+        for line in np.flatnonzero(differing):
+            self._dut.host_line_write.value = 1
+            self._dut.host_line.value = slot * (PAGE_BYTES // width) + int(line)
+            self._dut.host_line_data.value = int.from_bytes(lines[line].tobytes(), "little")
+            await self._cycles(1)
+        self._known[slot] = content
+
+    async def _cycles(self, count: int) -> None:
+        for _ in range(count):
+            await RisingEdge(self._dut.clk)
+
+
+def _salt(pages: Iterable[int]) -> int:
+    """Return a salt under which no two of the pages share a slot."""
+    numbers = np.array(sorted(pages), np.int64)
+    if len(numbers) > PAGES:
+        raise ValueError(f"the simulated memory holds {PAGES} pages, not {len(numbers)}")
+    for salt in range(PAGES):
+        if len(np.unique(page_slot(numbers, salt))) == len(numbers):  # type: ignore[arg-type]
+            return salt
+    raise ValueError(
+        f"the simulated memory cannot hold {len(numbers)} pages so far apart; move the data closer together"
+    )
