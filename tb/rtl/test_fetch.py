@@ -124,7 +124,7 @@ async def every_alignment_length_and_refused_beat(dut, stall):
     rng = random.Random(cocotb.RANDOM_SEED)
     statuses = dict.fromkeys(WordStatus, 0)
     for offset in range(0, beat, 2):
-        for share in (0.0, 0.5, 0.9, 1.0):
+        for share in (0.0, 0.5, 0.9, 1.0) * (64 // beat):
             image = program(rng, rng.randint(1, 80), share)
             base = 0x1000 * rng.randrange(1 << 20) + offset
             beats = range(base - base % beat, base + len(image), beat)
