@@ -63,6 +63,8 @@ class Line:
     text: str
     words: tuple[Word, ...]
     column: int = 1
+    is_block: bool = False
+    """The line is a whole block, whatever stands around it."""
 
 
 @dataclass(frozen=True)
@@ -113,16 +115,16 @@ class _Pass:
                 emitted = self._line(line_tokens, len(strip_comment(text).rstrip()) + 1)
             except SourceError as error:
                 self.errors.append(AssemblyError(self.file, number, error.column, error.message))
-            self._emit(number, text, emitted, column)
+            self._emit(number, text, emitted, column, is_block=is_operation(self.last_mnemonic))
         if self.stop_wanted and self.last_mnemonic not in _STOPS:
             self._emit(0, "", [(encode_word("BSTOP"), 32)], 1)
 
-    def _emit(self, number: int, text: str, emitted: list[Emitted], column: int) -> None:
+    def _emit(self, number: int, text: str, emitted: list[Emitted], column: int, is_block: bool = False) -> None:
         words = []
         for value, bits in emitted:
             words.append(Word(value, bits, self.at))
             self.at += bits // 8
-        self.lines.append(Line(number, text, tuple(words), column))
+        self.lines.append(Line(number, text, tuple(words), column, is_block))
 
     def _visible(self) -> dict[str, int | None]:
         """Symbols that an expression may name: those so far, and labels from further down as the last walk saw them."""
@@ -247,15 +249,18 @@ def assemble(text: str, *, file: str = "<text>", address: int = 0, allow_faults:
         raise AssemblyErrors([AssemblyError(file, 1, 1, "labels do not settle: li sequences depend on their own length")])
     program = Program(address, tuple(walk.lines), walk.symbols)
     errors = walk.errors
-    if not errors and not allow_faults:
-        errors = _illegal(program, file)
+    if not allow_faults:
+        errors = errors + _illegal(program, file, only_blocks=bool(errors))
     if errors:
         raise AssemblyErrors(sorted(errors, key=lambda error: (error.line, error.column)))
     return program
 
 
-def _illegal(program: Program, file: str) -> list[AssemblyError]:
-    """Blame a source line for every rule that a block can be seen to break."""
+def _illegal(program: Program, file: str, *, only_blocks: bool) -> list[AssemblyError]:
+    """Blame a source line for every rule that a block can be seen to break.
+
+    With ``only_blocks`` header words that were written out are left in peace: lines between them may be missing.
+    """
     words = program.words
     if words:
         words[-1] = replace(words[-1], last=True)
@@ -263,6 +268,8 @@ def _illegal(program: Program, file: str) -> list[AssemblyError]:
     result = []
     for illegal in check(words):
         line = lines[illegal.word_address]
+        if only_blocks and not line.is_block:
+            continue
         result.append(AssemblyError(file, line.number, line.column, illegal.message))
     return result
 

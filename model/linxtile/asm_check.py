@@ -80,14 +80,15 @@ def _explain(rule: Rule, group: list[Word]) -> str:
     row = block_operation(group[0].value, group[0].bits)
     if row is not None:
         if rule is Rule.PARM_TILES:
-            sources = _range(row.min_sources, row.max_sources, "source tile")
-            targets = _range(row.min_destinations, row.max_destinations, "destination tile")
+            sources = count_text(row.min_sources, row.max_sources, "source tile")
+            targets = count_text(row.min_destinations, row.max_destinations, "destination tile")
             return f"{row.name} takes {sources} and {targets} (PARM_TILES)"
         if rule is Rule.PARM_REGS:
-            return f"{row.name} takes {_range(row.min_scalars, row.max_scalars, 'register')} (PARM_REGS)"
+            return f"{row.name} takes {count_text(row.min_scalars, row.max_scalars, 'register')} (PARM_REGS)"
     return f"{row.name + ': ' if row else ''}{rule.row.trigger} ({rule.name})"
 
 
-def _range(low: int, high: int, thing: str) -> str:
+def count_text(low: int, high: int, thing: str) -> str:
+    """Return a count of operands in words: ``no register``, ``1 to 8 source tiles``."""
     count = "no" if not high else str(low) if low == high else f"{low} to {high}"
-    return f"{count} {thing}{'' if high == 1 else 's'}"
+    return f"{count} {thing}{'s' if high > 1 else ''}"

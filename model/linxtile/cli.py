@@ -1,0 +1,62 @@
+"""Command line ``linxtile``: results on standard output, complaints as ``linxtile: ...`` on standard error.
+
+Exit codes: 0 done, 1 the program faulted (``decode``: a word is illegal), 2 wrong input or usage. Commands of other
+packages are entry points of the group ``linxtile.commands``: functions that take the arguments after the name and
+return the exit code. They are loaded only when they are called.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint, entry_points
+
+from linxtile import cli_asm, cli_ops
+from linxtile.asm import AssemblyErrors
+from linxtile.cli_files import UsageError
+
+_COMMANDS = (cli_asm, cli_ops)
+
+
+def _foreign_commands() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group="linxtile.commands")}
+
+
+def _parser(foreign: dict[str, EntryPoint]) -> argparse.ArgumentParser:
+    others = f"further commands: {', '.join(sorted(foreign))}" if foreign else None
+    parser = argparse.ArgumentParser(prog="linxtile", description="Tile processor for LinxISA v0.56.", epilog=others)
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for module in _COMMANDS:
+        module.add_parser(subparsers)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    foreign = _foreign_commands()
+    try:
+        if arguments and arguments[0] in foreign:
+            return int(foreign[arguments[0]].load()(arguments[1:]))
+        parsed = _parser(foreign).parse_args(arguments)
+        return int(parsed.command(parsed))
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    except AssemblyErrors as error:
+        for complaint in error.errors:
+            print(f"linxtile: {complaint}", file=sys.stderr)
+        return 2
+    except ImportError as error:
+        print(f"linxtile: {arguments[0]} needs the package {error.name}, which is not installed", file=sys.stderr)
+        return 2
+    except UsageError as error:
+        print(f"linxtile: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader has gone; keep the interpreter from complaining about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
