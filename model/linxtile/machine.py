@@ -9,7 +9,7 @@ from linxtile.faults import BlockFault, FaultRecord
 from linxtile.fetch import split_words
 from linxtile.formats import NO_FLAG, Flag
 from linxtile.isa.block import Block, HeaderFault, Item, SetupBlock
-from linxtile.isa.codes import REGISTER_COUNT, Layout
+from linxtile.isa.codes import REGISTER_COUNT, Layout, Queue
 from linxtile.isa.faults import Rule
 from linxtile.isa.operations import operation
 from linxtile.memory import Memory
@@ -136,7 +136,9 @@ class Machine:
         address, length = self._program
         image = self.memory.read(address, length)
         memory = self.memory
-        words = split_words(image, address, lambda byte: not memory.fails(byte))
+        # Asked for every halfword, so only where the answer can be no.
+        readable = (lambda byte: not memory.fails(byte)) if memory.error_pages else None
+        words = split_words(image, address, readable)
         return Decoder(self.config, self.gprs).run(words)
 
     def _execute(self, block: Block) -> Retired:
@@ -179,18 +181,15 @@ class Machine:
         bits = outcome.element_bits
         if bits is None and block.data_type is not None:
             bits = block.data_type.storage_bits
-        pushed = []
-        for target, base, data in zip(block.destinations, bases, outcome.outputs, strict=True):
+        new_tiles: dict[str, Tile] = {}
+        queues = [Queue(target.destination) for target in block.destinations]
+        for place, (queue, base, data) in enumerate(zip(queues, bases, outcome.outputs, strict=True)):
             tile = Tile(data, bits or 0, base)
-            self._free(self._queues.push(target.destination, tile))
-            pushed.append((target.destination, tile))
+            self._free(self._queues.push(queue, tile))
+            # Of several tiles on one queue the last is #1.
+            new_tiles[f"{queue.name}#{queues[place:].count(queue)}"] = tile
         self.flags |= outcome.flags
         self.tokens += block.dependency_destination
-        # Of several tiles on one queue the last is #1.
-        new_tiles = {}
-        for place, (destination, tile) in enumerate(pushed):
-            index = 1 + sum(later == destination for later, _ in pushed[place + 1 :])
-            new_tiles[f"{destination.name}#{index}"] = tile
         return self._retire(
             block.address, block.operation.name, new_tiles=new_tiles, writes=outcome.writes,
             block_flags=outcome.flags, token=block.dependency_destination, trap=block.attributes.trap,

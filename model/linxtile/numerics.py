@@ -44,27 +44,27 @@ def arithmetic(data_type: DataType) -> Arithmetic:
 
 
 def tree_reduce(values: Codes, combine: Combine) -> Result:
-    """Reduce each row by the adjacent pairwise tree: the one definition of the order.
+    """Reduce each column by the adjacent pairwise tree: the one definition of the order.
 
     Parameters
     ----------
-    values : ndarray, shape (rows, elements)
-        Leaves in index order, at least one a row.
+    values : ndarray, shape (elements, lanes)
+        Leaves in index order, at least one a lane.
     combine : function
-        One node: ``(left, right) -> (codes, flags)``.
+        One level of nodes: ``(left, right) -> (codes, flags)``.
 
     Returns
     -------
-    (ndarray of shape (rows,), Flag)
+    (ndarray of shape (lanes,), Flag)
         Roots, and the flags of all nodes.
     """
     flags = NO_FLAG
-    while (count := values.shape[1]) > 1:
+    while (count := len(values)) > 1:
         paired = count - count % 2
-        merged, raised = combine(values[:, 0:paired:2], values[:, 1:paired:2])
+        merged, raised = combine(values[0:paired:2], values[1:paired:2])
         flags |= raised
-        values = np.concatenate((merged, values[:, paired:]), axis=1) if count % 2 else merged
-    return values[:, 0], flags
+        values = np.concatenate((merged, values[paired:])) if count % 2 else merged
+    return values[0], flags
 
 
 class IntegerArithmetic:

@@ -100,6 +100,6 @@ def test_shift_counts_are_taken_modulo_the_width(name, operation, count, result)
     (7, "(((ab)(cd))((ef)g))"), (8, "(((ab)(cd))((ef)(gh)))"), (9, "((((ab)(cd))((ef)(gh)))i)"),
 ])  # fmt: skip
 def test_a_reduction_is_the_adjacent_pairwise_tree(count, tree):
-    leaves = np.array([list("abcdefghi"[:count]), list("ABCDEFGHI"[:count])], object)
+    leaves = np.array([list("abcdefghi"[:count]), list("ABCDEFGHI"[:count])], object).T
     roots, _ = tree_reduce(leaves, lambda left, right: ("(" + left + right + ")", NO_FLAG))
     assert roots.tolist() == [tree, tree.upper()]

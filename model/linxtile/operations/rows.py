@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from linxtile.isa.block import Block
 from linxtile.memory import Memory
 from linxtile.numerics import arithmetic, tree_reduce
@@ -28,7 +30,9 @@ class RowReduce:
     def execute(self, block: Block, sources: Sequence[Tile], memory: Memory) -> Outcome:
         """Read the leaves, reduce each row, pad after the last result."""
         leaves, leaf_flags = arithmetic(element_type(block)).read(read_matrix(sources[0], block))
-        roots, node_flags = tree_reduce(leaves, kernel(block.operation.name, element_type(block)))
+        # Transposed in memory, so that every level works on contiguous runs.
+        lanes = np.ascontiguousarray(leaves.T)
+        roots, node_flags = tree_reduce(lanes, kernel(block.operation.name, element_type(block)))
         return Outcome([write_vector(block.destinations[0].size_bytes, block, roots)], leaf_flags | node_flags)
 
 
