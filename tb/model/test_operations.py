@@ -1,0 +1,208 @@
+"""Blocks against a walk over single elements: geometry, padding, flags, for every operation and type."""
+
+import random
+
+import pytest
+
+from linxtile import CoreConfig, Flag, Machine, exact
+from linxtile.asm import assemble
+from linxtile.isa.codes import PadValue
+from linxtile.isa.operations import Shape, operation
+from linxtile.isa.support import FOUNDATION
+from linxtile.isa.types import data_type
+from linxtile.operations import IMPLEMENTATIONS, KERNELS, implementation
+
+DATA = 0x10000
+COMPUTING = [
+    (name, kind) for name in FOUNDATION if name not in ("TLOAD", "TSTORE") for kind in sorted(FOUNDATION[name])
+]
+SPECIALS = ("canonical_nan", "positive_infinity", "max_finite", "min_finite")
+
+
+def pad(row, name):
+    """Return the code of a padding element."""
+    return {"Zero": 0, "Null": 0, "Max": row.pad_max, "Min": row.pad_min}[name]
+
+
+def tile_bytes(row, size, rng):
+    """Return random bytes of which some elements are special values of the type."""
+    width = row.storage_bits // 8
+    codes = [rng.getrandbits(row.storage_bits) for _ in range(size // width)]
+    specials = [getattr(row, name) for name in SPECIALS if getattr(row, name) is not None] if row.is_float else [0]
+    for place in rng.sample(range(len(codes)), len(codes) // 4):
+        codes[place] = rng.choice(specials) ^ (rng.choice([0, row.sign_bit]) if row.is_float else 0)
+    return b"".join(code.to_bytes(width, "little") for code in codes)
+
+
+def element(data, at, row):
+    """Return element number ``at`` of a tile."""
+    width = row.storage_bits // 8
+    return int.from_bytes(data[at * width : (at + 1) * width], "little")
+
+
+def tree(values, combine):
+    """Reduce a list by the adjacent pairwise tree, written as recursion over the largest power of two below."""
+    if len(values) == 1:
+        return values[0]
+    half = 1 << (len(values) - 1).bit_length() - 1
+    return combine(tree(values[:half], combine), tree(values[half:], combine))
+
+
+class Walk:
+    """What a block should give, element by element."""
+
+    def __init__(self, name, row, shape, columns, padding):
+        self.row, self.shape, self.columns, self.padding = row, shape, columns, padding
+        self.operation = operation(name)
+        self.function = getattr(exact, KERNELS[name]) if name in KERNELS else None
+        self.flags = Flag(0)
+
+    def combine(self, *codes):
+        """Apply the kernel to one element."""
+        code, flags = self.function(*codes, self.row)
+        self.flags |= flags
+        return code
+
+    def read(self, code):
+        """Read one leaf of a reduction."""
+        code, flags = exact.read(code, self.row)
+        self.flags |= flags
+        return code
+
+    def value(self, r, c, sources, scalars):
+        """Return the valid element (r, c)."""
+        shape, at = self.operation.shape, r * self.columns + c
+        if shape is Shape.ELEMENTWISE:
+            return self.combine(*(element(source, at, self.row) for source in sources), *scalars)
+        if shape is Shape.SCALAR_EXPAND:
+            return scalars[0]
+        if shape is Shape.ROW_EXPAND:
+            return element(sources[0], r, self.row)
+        return self.combine(element(sources[0], at, self.row), element(sources[1], r, self.row))
+
+    def expected(self, size, sources, scalars):
+        """Return the bytes of the destination."""
+        rows, valid_columns = self.shape
+        width = self.row.storage_bits // 8
+        out = []
+        if self.operation.shape is Shape.ROW_REDUCE:
+            for r in range(rows):
+                leaves = [self.read(element(sources[0], r * self.columns + c, self.row)) for c in range(valid_columns)]
+                out.append(tree(leaves, self.combine))
+            out += [self.padding] * (size // width - rows)
+        else:
+            for r in range(size // (self.columns * width)):
+                for c in range(self.columns):
+                    inside = r < rows and c < valid_columns
+                    out.append(self.value(r, c, sources, scalars) if inside else self.padding)
+        return b"".join(code.to_bytes(width, "little") for code in out).ljust(size, b"\0")
+
+
+def run_block(name, kind, geometry, padding, sizes, scalars, data):
+    """Load the sources as raw bytes, run one block, return its record."""
+    machine = Machine()
+    lines = []
+    for place, source in enumerate(data):
+        machine.memory.write(DATA + place * 0x10000, source)
+        lines += [
+            f"li a0, {DATA + place * 0x10000:#x}",
+            f"TLOAD.NORM <{len(source) // 8}, 8, U8>, [a0], ->T<{len(source)}B>",
+        ]
+    rows, valid_columns, columns = geometry
+    tiles = [f"T#{len(data) - place}" for place in range(len(data))]
+    lines += [f"li a1, {scalar:#x}" for scalar in scalars]
+    operands = ", ".join([*tiles, *(["[a1]"] if scalars else [])])
+    lines.append(f"{name} <LB0:{valid_columns}, LB1:{rows}, LB2:{columns}, {kind}, {padding}>, {operands}, ->U<{sizes}B>")
+    machine.load(assemble("\n".join(lines)).image, 0x100)
+    result = machine.run()
+    assert result.fault is None, (str(result.fault), lines)
+    return result.blocks[-1]
+
+
+def geometries(name, row, rng):
+    """Return (rows, valid columns, columns), destination and source sizes: full, ragged, with a tail, one element."""
+    width, shape = row.storage_bits // 8, operation(name).shape
+    result = []
+    for columns, full in ((256 // width // 4, True), (7, False), (256 // width // 3, False), (1, False)):
+        size = rng.choice([256, 512])
+        most = min(size, 256) // (columns * width)
+        rows, valid = (
+            (4 if columns > 1 else most, columns)
+            if full
+            else (rng.randrange(1, most + 1), rng.randrange(1, columns + 1))
+        )
+        source = 256 if rng.random() < 0.5 else 512
+        if full:
+            size = source = 256
+        if shape is Shape.ROW_REDUCE:
+            size = 256
+        result.append(((rows, valid, columns), size, source))
+    return result
+
+
+@pytest.mark.parametrize(("name", "kind"), COMPUTING)
+def test_a_block_gives_what_a_walk_over_its_elements_gives(name, kind):
+    row = data_type(kind)
+    rng = random.Random(f"{name} {kind}")
+    for geometry, size, source_size in geometries(name, row, rng):
+        padding = rng.choice([value.text for value in PadValue])
+        data = [tile_bytes(row, source_size, rng) for _ in operation(name).sources]
+        scalars = [rng.getrandbits(64)] if operation(name).max_scalars else []
+        got = run_block(name, kind, geometry, padding, size, scalars, data)
+        rows, valid, columns = geometry
+        walk = Walk(name, row, (rows, valid), columns, pad(row, padding))
+        expected = walk.expected(size, data, [scalar & row.storage_mask for scalar in scalars])
+        assert bytes(got.new_tiles["U#1"]) == expected, (geometry, size, padding)
+        assert got.block_flags == walk.flags
+        assert got.new_tiles["U#1"].element_bits == row.storage_bits
+
+
+@pytest.mark.parametrize("kind", ["FP32", "FP16"])
+@pytest.mark.parametrize("columns", [1, 2, 3, 5, 8, 13, 31, 32, 33])
+def test_a_row_sum_takes_the_tree_for_every_count(kind, columns):
+    row, rng = data_type(kind), random.Random(columns)
+    codes = [
+        rng.randrange(row.max_finite // 2, row.max_finite * 3 // 4) | rng.choice([0, row.sign_bit])
+        for _ in range(columns)
+    ]
+    width = row.storage_bits // 8
+    data = b"".join(code.to_bytes(width, "little") for code in codes).ljust(256, b"\xff")
+    got = run_block("TROWSUM", kind, (1, columns, columns), "Max", 256, [], [data])
+    walk = Walk("TROWSUM", row, (1, columns), columns, row.pad_max)
+    assert bytes(got.new_tiles["U#1"]) == walk.expected(256, [data], [])
+
+
+def test_a_maximum_of_negative_values_ignores_the_padding_of_its_source():
+    # Row maximum of all -1 over 4 of 8 columns, zeros beside them.
+    minus_one, zero = (0xBC00).to_bytes(2, "little"), bytes(2)
+    data = ((4 * minus_one + 4 * zero) * 3).ljust(256, b"\0")
+    got = run_block("TROWMAX", "FP16", (3, 4, 8), "Zero", 256, [], [data])
+    assert bytes(got.new_tiles["U#1"])[:8] == 3 * minus_one + zero
+
+
+def test_flags_of_padding_and_of_other_columns_are_not_raised():
+    signalling = (0x7F800001).to_bytes(4, "little")
+    data = (bytes(4) + signalling * 7).ljust(256, b"\0")
+    assert run_block("TADD", "FP32", (1, 1, 8), "Max", 256, [], [data, data]).block_flags == Flag(0)
+    assert run_block("TADD", "FP32", (1, 2, 8), "Max", 256, [], [data, data]).block_flags == Flag.NV
+
+
+def test_the_foundation_is_implemented_and_the_rest_is_refused_in_a_configuration():
+    for name in FOUNDATION:
+        assert implementation(operation(name)) is IMPLEMENTATIONS[operation(name).shape]
+    assert implementation(operation("TMUL")) is None
+    assert implementation(operation("TCVT")) is None
+    with pytest.raises(ValueError, match="the model does not execute TMUL, which the configuration 'default' asks for"):
+        Machine(CoreConfig(operations={"TMUL": frozenset({"FP32"})}))
+    with pytest.raises(ValueError, match="the model moves 1 tile a block, not the 2 of 'default'"):
+        Machine(CoreConfig(move_tiles=2))
+    with pytest.raises(ValueError, match="the model moves in layout NORM, not the ND2NZ of 'default'"):
+        Machine(CoreConfig(move_layouts=frozenset({"NORM", "ND2NZ"})))
+
+
+def test_a_smaller_configuration_leaves_operations_out():
+    machine = Machine(CoreConfig(operations={"TEXPANDS": frozenset({"S32"})}))
+    machine.load(assemble("li a0, 1\nTEXPANDS <4, S32>, [a0], ->T<256B>\nTEXPANDS <4, FP32>, [a0], ->T<256B>").image)
+    result = machine.run()
+    assert len(result.blocks) == 2
+    assert result.fault.rule.name == "UNSUPPORTED"
