@@ -1,0 +1,1 @@
+"""Move engines: tiles from and to memory over AXI4."""

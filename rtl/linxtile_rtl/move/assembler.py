@@ -1,0 +1,164 @@
+"""Puts pieces of rows together to whole tile lines."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for, exact_log2
+
+from linxtile.config import CoreConfig
+
+from ..layouts import line_write_layout
+from .axi_reader import read_piece_layout
+from .plan import background, plan_layout
+
+__all__ = ["LineAssembler", "rotate_bytes", "tile_line_layout"]
+
+
+def tile_line_layout(config: CoreConfig) -> data.StructLayout:
+    """A finished line; ``closes`` marks the last one of its sender for this tile, ``absent`` a mark without a line."""
+    return data.StructLayout({"write": line_write_layout(config), "closes": 1, "absent": 1})
+
+
+def rotate_bytes(m: Module, value: Value, count: Value) -> Value:
+    """Return ``value`` rotated towards its high end by ``count`` bytes."""
+    for bit in range(len(count)):
+        turned = Signal(len(value), name=f"rotated_{bit}")
+        m.d.comb += turned.eq(Mux(count[bit], value.rotate_left(8 << bit), value))
+        value = turned
+    return value
+
+
+class Gathering(enum.Enum, shape=2):
+    """State of the line kept in the assembler."""
+
+    NOTHING = 0
+    PART = 1
+    """Bytes of the line that the next piece goes on with."""
+    WHOLE = 2
+    """A line that only waits to leave."""
+
+
+class LineAssembler(wiring.Component):
+    """Move pieces from their lanes to their place in the tile, on a background of padding.
+
+    A piece touches one line or two. A line leaves in the cycle of the piece that completes it; the second line completed by
+    one piece waits for the next cycle. A piece a cycle unless more lines than pieces come out.
+
+    Members
+    -------
+    plan : In(stream of plan_layout(config))
+        Destination of the next pieces.
+    pieces : In(stream of read_piece_layout(config))
+        Valid bytes row by row; ``last`` ends the tile.
+    lines : Out(stream of tile_line_layout(config))
+        Every line that holds a valid byte, once, in ascending order.
+    """
+
+    plan: stream.Interface
+    pieces: stream.Interface
+    lines: stream.Interface
+
+    def __init__(self, *, config: CoreConfig):
+        self._config = config
+        super().__init__({
+            "plan": In(stream.Signature(plan_layout(config))),
+            "pieces": In(stream.Signature(read_piece_layout(config))),
+            "lines": Out(stream.Signature(tile_line_layout(config))),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """Follow the offset in the tile; decide which of the two lines are complete."""
+        m = Module()
+        config = self._config
+        bits = exact_log2(config.vector_bytes)
+        plan = Signal(plan_layout(config))
+        loaded = Signal()
+        offset = Signal.like(plan.tile_bytes)
+        next_row = Signal(len(offset) + 1)
+        piece = self.pieces.p.piece
+
+        place = offset[:bits]
+        line = offset[bits:]
+        end = Signal(bits_for(2 * config.vector_bytes))
+        spans = Signal()
+        ends_run = Signal()
+        first_done = Signal()
+        m.d.comb += [
+            end.eq(place + piece.count),
+            spans.eq(end > config.vector_bytes),
+            # No more valid bytes follow in the line that holds the last byte of this row.
+            ends_run.eq(piece.row_end & (piece.last | (next_row[bits:] != line + spans))),
+            first_done.eq((end >= config.vector_bytes) | ends_run),
+        ]
+
+        state = Signal(Gathering)
+        kept = Signal(tile_line_layout(config))
+        first = Signal(tile_line_layout(config))
+        second = Signal(tile_line_layout(config))
+        under = Signal(2 * config.vector_bytes * 8)
+        fresh = background(m, config, plan, line, "first_background")
+        beyond = background(m, config, plan, line + 1, "second_background")
+        m.d.comb += under.eq(Cat(Mux(state == Gathering.PART, kept.write.data, fresh), beyond))
+        low, high = self._merge(m, under, place, end, plan.odd_nibble)
+        for which, number, content, closes in (
+            (first, line, low, piece.last & ~spans),
+            (second, line + 1, high, piece.last),
+        ):
+            m.d.comb += [
+                which.write.tag.eq(plan.tag),
+                which.write.line.eq(plan.tile_line + number),
+                which.write.data.eq(content),
+                which.closes.eq(closes),
+                which.absent.eq(0),
+            ]
+
+        whole = state == Gathering.WHOLE
+        present = self.pieces.valid & loaded
+        m.d.comb += [
+            self.lines.valid.eq(whole | (present & first_done)),
+            self.lines.payload.eq(Mux(whole, kept, first)),
+            # While a whole line leaves, the piece may fill the place that it leaves, but not a second one.
+            self.pieces.ready.eq(loaded & Mux(whole, self.lines.ready & ~spans, self.lines.ready | ~first_done)),
+        ]
+        taken = self.pieces.valid & self.pieces.ready
+        with m.If(whole & self.lines.ready):
+            m.d.sync += state.eq(Gathering.NOTHING)
+        with m.If(taken):
+            with m.If(whole | ~first_done):
+                m.d.sync += [kept.eq(first), state.eq(Mux(first_done, Gathering.WHOLE, Gathering.PART))]
+            with m.Else():
+                left_over = Mux(ends_run, Gathering.WHOLE, Gathering.PART)
+                m.d.sync += [kept.eq(second), state.eq(Mux(spans, left_over, Gathering.NOTHING))]
+            m.d.sync += offset.eq(offset + piece.count)
+            with m.If(piece.row_end):
+                m.d.sync += [offset.eq(next_row), next_row.eq(next_row + plan.pitch_bytes)]
+
+        m.d.comb += self.plan.ready.eq(~loaded | (taken & piece.last))
+        with m.If(self.plan.ready):
+            m.d.sync += [
+                loaded.eq(self.plan.valid),
+                plan.eq(self.plan.payload),
+                offset.eq(0),
+                next_row.eq(self.plan.p.pitch_bytes),
+            ]
+        return m
+
+    def _merge(self, m: Module, under: Value, place: Value, end: Value, odd_nibble: Value) -> tuple[Value, Value]:
+        """Return two lines with the piece's bytes laid over them; the upper half of an odd nibble's byte stays padding."""
+        vector_bytes = self._config.vector_bytes
+        piece = self.pieces.p.piece
+        turned = Signal(vector_bytes * 8)
+        merged = Signal(2 * vector_bytes * 8)
+        m.d.comb += [
+            turned.eq(rotate_bytes(m, self.pieces.p.data, (place - piece.lane)[: len(place)])),
+            merged.eq(under),
+        ]
+        for byte in range(2 * vector_bytes):
+            inside = (place <= byte) & (end > byte) if byte < vector_bytes else end > byte
+            half = odd_nibble & piece.row_end & (end == byte + 1)
+            new, old = turned.word_select(byte % vector_bytes, 8), merged.word_select(byte, 8)
+            with m.If(inside):
+                m.d.comb += old[:4].eq(new[:4])
+                with m.If(~half):
+                    m.d.comb += old[4:].eq(new[4:])
+        return merged[: vector_bytes * 8], merged[vector_bytes * 8 :]

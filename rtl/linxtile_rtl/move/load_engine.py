@@ -1,0 +1,233 @@
+"""Loads tiles from memory."""
+
+from amaranth.hdl import Module, Mux, ResetInserter, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.wiring import In, Out
+
+from linxtile.config import CoreConfig
+from linxtile.isa.faults import Rule
+
+from ..axi import read_signature
+from ..layouts import done_layout, line_write_layout, load_layout
+from .assembler import LineAssembler
+from .axi_reader import AxiReader
+from .pads import PadWalk
+from .plan import ImageFinder, plan_layout
+
+__all__ = ["LoadEngine"]
+
+TILES_UNDER_WAY = 4
+"""Tiles between command and done."""
+
+
+class LoadEngine(wiring.Component):
+    """Load row-major tiles; every line of the destination is written once, whole.
+
+    One tile alone takes max(beats, lines) + memory latency + 6 cycles from command to done; several are under way at once.
+    After a fault the engine takes nothing more until ``flush``.
+
+    Parameters
+    ----------
+    config : CoreConfig
+        Everything that concerns memory and tiles.
+
+    Members
+    -------
+    command : In(stream of load_layout(config))
+        Loads in program order.
+    done : Out(stream of done_layout(config))
+        One per command, in order, after its last line was accepted; or its MEM_READ fault.
+    write : Out(stream of line_write_layout(config))
+        Lines for the tile RAM, in no particular order.
+    memory : Out(read_signature(config))
+        AR and R.
+    flush : In(1)
+        Drop all commands; hold it until ``idle``.
+    idle : Out(1)
+        No command is under way and the bus owes nothing.
+    """
+
+    command: stream.Interface
+    done: stream.Interface
+    write: stream.Interface
+    memory: wiring.PureInterface
+    flush: Signal
+    idle: Signal
+
+    def __init__(self, *, config: CoreConfig):
+        self._config = config
+        super().__init__({
+            "command": In(stream.Signature(load_layout(config))),
+            "done": Out(stream.Signature(done_layout(config))),
+            "write": Out(stream.Signature(line_write_layout(config))),
+            "memory": Out(read_signature(config)),
+            "flush": In(1),
+            "idle": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """Fork a command to the reader and to the two writers of its tile; join the writers' ends."""
+        m = Module()
+        config = self._config
+        clear = Signal()
+        clear_tags = Signal()
+        m.submodules.reader = reader = AxiReader(config=config)
+        finder = ImageFinder(config=config)
+        assembler = LineAssembler(config=config)
+        pads = PadWalk(config=config)
+        plan = plan_layout(config)
+        assembler_plans = SyncFIFO(width=plan.size, depth=TILES_UNDER_WAY)
+        pad_plans = SyncFIFO(width=plan.size, depth=TILES_UNDER_WAY)
+        tags = SyncFIFO(width=len(self.done.p.tag), depth=TILES_UNDER_WAY)
+        for name, part in (
+            ("finder", finder), ("assembler", assembler), ("pads", pads),
+            ("assembler_plans", assembler_plans), ("pad_plans", pad_plans),
+        ):  # fmt: skip
+            m.submodules[name] = ResetInserter(clear)(part)
+        m.submodules.tags = ResetInserter(clear_tags)(tags)
+        wiring.connect(m, reader.memory, wiring.flipped(self.memory))
+
+        # A complete plan goes to both writers at once.
+        both = assembler_plans.w_rdy & pad_plans.w_rdy
+        m.d.comb += finder.o.ready.eq(both)
+        for plans, user in ((assembler_plans, assembler), (pad_plans, pads)):
+            m.d.comb += [
+                plans.w_en.eq(finder.o.valid & both),
+                plans.w_data.eq(finder.o.payload),
+                user.plan.valid.eq(plans.r_rdy),
+                user.plan.payload.eq(data.View(plan, plans.r_data)),
+                plans.r_en.eq(user.plan.ready),
+            ]
+
+        failing = Signal()
+        faulty = Signal()
+        fault_address = Signal(64)
+        m.d.comb += [
+            failing.eq(reader.pieces.valid & reader.pieces.p.error),
+            assembler.pieces.valid.eq(reader.pieces.valid & ~failing),
+            assembler.pieces.payload.eq(reader.pieces.payload),
+            reader.pieces.ready.eq(assembler.pieces.ready & ~failing),
+            self.done.p.tag.eq(tags.r_data),
+            self.done.p.flags.eq(0),
+            self.done.p.fault.eq(faulty),
+            self.done.p.rule.eq(Mux(faulty, Rule.MEM_READ, 0)),
+            self.done.p.fault_address.eq(Mux(faulty, fault_address, 0)),
+            tags.r_en.eq(self.done.valid & self.done.ready),
+        ]
+        finished, data_pending = self._write_lines(m, assembler.lines, pads.lines, clear)
+
+        open_for_commands = Signal()
+        resting = Signal()
+        settled = reader.drained & ~self.write.valid
+        m.d.comb += self.idle.eq(resting & settled & ~tags.r_rdy)
+        with m.FSM():
+            with m.State("RUN"):
+                m.d.comb += [
+                    open_for_commands.eq(~self.flush),
+                    reader.stop.eq(self.flush),
+                    self.done.valid.eq(finished),
+                    resting.eq(1),
+                ]
+                with m.If(self.flush & ~(self.done.valid & ~self.done.ready)):
+                    m.next = "FLUSH"
+                with m.Elif(failing):
+                    m.d.sync += fault_address.eq(reader.pieces.p.piece.element_address)
+                    m.next = "FAILED"
+            with m.State("FAILED"):
+                # Older tiles have all their data; they are completed and reported first.
+                m.d.comb += [reader.stop.eq(1), self.done.valid.eq(finished)]
+                with m.If(~data_pending):
+                    m.next = "STOPPED"
+            with m.State("STOPPED"):
+                m.d.comb += [reader.stop.eq(1), clear.eq(1)]
+                with m.If(settled):
+                    m.next = "REPORT"
+            with m.State("REPORT"):
+                m.d.comb += [reader.stop.eq(1), self.done.valid.eq(1), faulty.eq(1)]
+                with m.If(self.done.ready):
+                    m.next = "HALT"
+            with m.State("HALT"):
+                m.d.comb += [reader.stop.eq(1), clear_tags.eq(1), resting.eq(1)]
+                with m.If(self.flush):
+                    m.next = "FLUSH"
+            with m.State("FLUSH"):
+                m.d.comb += [reader.stop.eq(1), clear.eq(1), clear_tags.eq(1), resting.eq(1)]
+                with m.If(~self.flush & settled):
+                    m.next = "RUN"
+        self._take_commands(m, reader, finder, tags, open_for_commands)
+        return m
+
+    def _take_commands(self, m: Module, reader: AxiReader, finder: ImageFinder, tags: SyncFIFO, enable: Signal) -> None:
+        command = self.command.p
+        area = Signal.like(command.tile_bytes)
+        one_row = Signal()
+        m.d.comb += [
+            area.eq(command.valid_rows * command.pitch_bytes),
+            # Rows without a gap in memory and in the tile are one row. Half a byte of padding is a gap.
+            one_row.eq(
+                (command.stride == command.row_bytes) & (command.row_bytes == command.pitch_bytes) & ~command.odd_nibble
+            ),
+        ]
+        rows = Mux(one_row, 1, command.valid_rows)
+        row_bytes = Mux(one_row, area, command.row_bytes)
+        ready = reader.command.ready & finder.i.ready & tags.w_rdy & enable
+        m.d.comb += self.command.ready.eq(ready)
+        start = self.command.valid & ready
+        m.d.comb += [
+            reader.command.valid.eq(start),
+            reader.command.p.base.eq(command.base),
+            reader.command.p.stride.eq(command.stride),
+            reader.command.p.rows.eq(rows),
+            reader.command.p.row_bytes.eq(row_bytes),
+            reader.command.p.element_shift.eq(command.element_shift),
+            finder.i.valid.eq(start),
+            finder.i.p.tag.eq(command.tag),
+            finder.i.p.rows.eq(rows),
+            finder.i.p.row_bytes.eq(row_bytes),
+            finder.i.p.pitch_bytes.eq(command.pitch_bytes),
+            finder.i.p.valid_span.eq(area - command.pitch_bytes + command.row_bytes),
+            finder.i.p.odd_nibble.eq(command.odd_nibble),
+            finder.i.p.tile_line.eq(command.tile_line),
+            finder.i.p.tile_bytes.eq(command.tile_bytes),
+            finder.i.p.image_bytes.eq(0),
+            finder.i.p.pad_pattern.eq(command.pad_pattern),
+            tags.w_en.eq(start),
+            tags.w_data.eq(command.tag),
+        ]
+
+    def _write_lines(
+        self, m: Module, data_lines: stream.Interface, pad_lines: stream.Interface, clear: Signal
+    ) -> tuple[Value, Value]:
+        """Send lines with data first, padding in between.
+
+        Return whether the oldest tile is complete, and whether some tile has all its data but is not reported yet.
+        """
+        # Tiles of which each writer has written its last line; as tiles stay in order, counting is enough.
+        data_ahead = Signal(range(TILES_UNDER_WAY + 1))
+        pads_ahead = Signal(range(TILES_UNDER_WAY + 1))
+        data_closes = Signal()
+        pad_closes = Signal()
+        free = ~self.write.valid | self.write.ready
+        # Padding of a tile whose data is complete goes before the data of later tiles.
+        pads_first = (data_ahead != 0) & (pads_ahead == 0)
+        no_line = pad_lines.valid & pad_lines.p.absent
+        use_pad = pad_lines.valid & ~pad_lines.p.absent & (pads_first | ~data_lines.valid)
+        m.d.comb += [data_lines.ready.eq(free & ~use_pad), pad_lines.ready.eq((free & use_pad) | no_line)]
+        with m.If(free):
+            m.d.sync += [
+                self.write.valid.eq((data_lines.valid | use_pad) & ~clear),
+                self.write.payload.eq(Mux(use_pad, pad_lines.p.write, data_lines.p.write)),
+                data_closes.eq(~use_pad & data_lines.valid & data_lines.p.closes),
+                pad_closes.eq(use_pad & pad_lines.p.closes),
+            ]
+        written = self.write.valid & self.write.ready
+        finished = (data_ahead != 0) & (pads_ahead != 0)
+        reported = finished & self.done.valid & self.done.ready
+        m.d.sync += [
+            data_ahead.eq(data_ahead + (written & data_closes) - reported),
+            pads_ahead.eq(pads_ahead + (written & pad_closes) + no_line - reported),
+        ]
+        with m.If(clear):
+            m.d.sync += [data_ahead.eq(0), pads_ahead.eq(0)]
+        return finished, data_lines.valid | (self.write.valid & data_closes) | (data_ahead != 0)

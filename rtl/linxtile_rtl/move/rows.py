@@ -1,0 +1,156 @@
+"""Walk over the rows of a tile in memory, cut into bursts.
+
+The same walk serves twice in each engine: once to ask the bus, once to follow its answers, so that nothing has to be
+remembered per burst.
+"""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for, exact_log2
+
+from linxtile.config import CoreConfig
+
+from ..axi import burst_bytes
+from ..layouts import byte_count_bits
+
+__all__ = ["BurstWalk", "burst_layout", "element_start", "rows_layout"]
+
+SKEW_BITS = 3
+"""Bits of an address that an element of up to 8 bytes can be off its row's start."""
+
+
+def rows_layout(config: CoreConfig) -> data.StructLayout:
+    """Rows in memory: ``rows`` (at least 1) of ``row_bytes`` (at least 1), ``stride`` apart modulo ``2**64``."""
+    return data.StructLayout({
+        "base": 64,
+        "stride": 64,
+        "rows": 16,
+        "row_bytes": byte_count_bits(config),
+        "element_shift": 3,
+    })  # fmt: skip
+
+
+def burst_layout(config: CoreConfig) -> data.StructLayout:
+    """Part of a row that one burst carries.
+
+    ``address`` is its first needed byte, ``bytes`` how many follow, ``length`` AXI's beats minus one. ``skew`` and
+    ``element_mask`` find the element that a byte belongs to, see :func:`element_start`. ``beyond`` marks an address at or
+    above ``2**axi_address_bits``: no access, and the last burst of its command. ``row_start``, ``row_end`` and ``last`` (of
+    the command) say where the part lies.
+    """
+    return data.StructLayout({
+        "address": 64,
+        "bytes": bits_for(burst_bytes(config)),
+        "length": 8,
+        "skew": SKEW_BITS,
+        "element_mask": SKEW_BITS,
+        "row_start": 1,
+        "row_end": 1,
+        "last": 1,
+        "beyond": 1,
+    })  # fmt: skip
+
+
+def element_start(address: Value, skew: Value, element_mask: Value) -> Value:
+    """Return the address of the element that holds the byte at ``address``; ``skew`` are the low bits of its row's start."""
+    return (address - ((address[:SKEW_BITS] - skew)[:SKEW_BITS] & element_mask))[: len(address)]
+
+
+class BurstWalk(wiring.Component):
+    """Cut rows into bursts that lie in one row and one naturally aligned block of :func:`burst_bytes`.
+
+    A burst a cycle; the first two cycles after its command. The next command is taken without a pause.
+
+    Parameters
+    ----------
+    config : CoreConfig
+        ``axi_data_bytes``, ``axi_address_bits`` and ``tile_max_bytes`` matter.
+
+    Members
+    -------
+    command : In(stream of rows_layout(config))
+        Rows to walk.
+    bursts : Out(stream of burst_layout(config))
+        Row by row, by ascending address inside a row; ends with ``last``.
+    """
+
+    command: stream.Interface
+    bursts: stream.Interface
+
+    def __init__(self, *, config: CoreConfig):
+        self._config = config
+        super().__init__({
+            "command": In(stream.Signature(rows_layout(config))),
+            "bursts": Out(stream.Signature(burst_layout(config))),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """Keep address and bytes left of the row; step when the output register is free."""
+        m = Module()
+        block_bytes = burst_bytes(self._config)
+        block_bits = exact_log2(block_bytes)
+        beat_bits = exact_log2(self._config.axi_data_bytes)
+
+        walk = Signal(rows_layout(self._config))
+        active = Signal()
+        fresh = Signal()
+        address = Signal(64)
+        row_address = Signal(64)
+        left = Signal.like(walk.row_bytes)
+
+        room = Signal(block_bits + 1)
+        row_end = Signal()
+        count = Signal(block_bits + 1)
+        beyond = Signal()
+        last = Signal()
+        m.d.comb += [
+            room.eq(block_bytes - address[:block_bits]),
+            row_end.eq(left <= room),
+            count.eq(Mux(row_end, left, room)),
+            beyond.eq(address[self._config.axi_address_bits :].any()),
+            last.eq(beyond | (row_end & (walk.rows == 1))),
+        ]
+
+        free = ~self.bursts.valid | self.bursts.ready
+        with m.If(free):
+            m.d.sync += [
+                self.bursts.valid.eq(active),
+                self.bursts.p.address.eq(address),
+                self.bursts.p.bytes.eq(count),
+                self.bursts.p.length.eq((address[:beat_bits] + count - 1) >> beat_bits),
+                self.bursts.p.skew.eq(row_address[:SKEW_BITS]),
+                self.bursts.p.element_mask.eq(Cat(walk.element_shift > bit for bit in range(SKEW_BITS))),
+                self.bursts.p.row_start.eq(fresh),
+                self.bursts.p.row_end.eq(row_end),
+                self.bursts.p.last.eq(last),
+                self.bursts.p.beyond.eq(beyond),
+            ]
+        with m.If(free & active):
+            next_row = (row_address + walk.stride)[:64]
+            m.d.sync += fresh.eq(row_end)
+            with m.If(row_end):
+                m.d.sync += [
+                    address.eq(next_row),
+                    row_address.eq(next_row),
+                    left.eq(walk.row_bytes),
+                    walk.rows.eq(walk.rows - 1),
+                ]
+            with m.Else():
+                m.d.sync += [
+                    address.eq(Cat(Const(0, block_bits), address[block_bits:] + 1)),
+                    left.eq(left - room),
+                ]
+            with m.If(last):
+                m.d.sync += active.eq(0)
+        m.d.comb += self.command.ready.eq(~active | (free & last))
+        with m.If(self.command.valid & self.command.ready):
+            m.d.sync += [
+                walk.eq(self.command.payload),
+                active.eq(1),
+                fresh.eq(1),
+                address.eq(self.command.p.base),
+                row_address.eq(self.command.p.base),
+                left.eq(self.command.p.row_bytes),
+            ]
+        return m

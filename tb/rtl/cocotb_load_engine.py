@@ -1,0 +1,226 @@
+"""Bench of the load engine; started by test_load_engine.py."""
+
+import random
+
+import cocotb
+from cocotb.triggers import RisingEdge
+from move_bench import PAGE, AxiMemory, Move, random_move
+
+from linxtile.config import CoreConfig
+from linxtile.isa.faults import Rule
+from linxtile_rtl.layouts import done_layout, line_write_layout, load_layout
+from linxtile_sim.axi_check import AxiChecker
+from linxtile_sim.streams import Sink, Source, cycles, start
+from linxtile_sim.unit import parameters
+
+CONFIG = CoreConfig.named(parameters().get("config", "default"))
+VECTOR = CONFIG.vector_bytes
+LIMIT = 1 << CONFIG.axi_address_bits
+
+
+class Bench:
+    """Engine with memory and collected lines."""
+
+    def __init__(self, dut, *, stall=0.0, latency=1):
+        self.dut = dut
+        self.memory = AxiMemory(
+            dut, "m_axi_mem", data_bytes=VECTOR, latency=latency, stall=stall, seed=cocotb.RANDOM_SEED
+        )
+        self.checker = AxiChecker(dut, "m_axi_mem", data_bytes=VECTOR)
+        self.lines = {}
+        self.put_count = 0
+        self.commands = Source(dut, "command", shape=load_layout(CONFIG), stall=stall)
+        self.writes = Sink(dut, "write", shape=line_write_layout(CONFIG), stall=stall, check=self._line)
+        self.done = Sink(dut, "done", shape=done_layout(CONFIG), stall=stall)
+        self.rng = random.Random(cocotb.RANDOM_SEED)
+        dut.flush.value = 0
+
+    def _line(self, write):
+        key = (write["tag"], write["line"])
+        assert key not in self.lines, f"line {write['line']} of block {write['tag']} is written twice"
+        self.lines[key] = write["data"]
+
+    def move(self):
+        return random_move(self.rng, tile_bytes=CONFIG.tile_max_bytes, lines=CONFIG.lines, vector_bytes=VECTOR)
+
+    def put(self, move, tag=0):
+        self.put_count += 1
+        self.commands.put({**move.command(tag), "pad_pattern": move.pad_pattern})
+
+    def tile(self, move, tag=0):
+        count = move.tile_bytes // VECTOR
+        numbers = [(tag, move.tile_line + index) for index in range(count)]
+        missing = [number for number in numbers if number not in self.lines]
+        assert not missing, f"{move}: lines {missing[:4]} are not written"
+        return b"".join(self.lines.pop(number).to_bytes(VECTOR, "little") for number in numbers)
+
+    def check(self, move, tag=0):
+        got, expected = self.tile(move, tag), move.loaded_image(self.memory.read)
+        at = next((k for k in range(len(got)) if got[k] != expected[k]), None)
+        assert at is None, f"{move}: byte {at} is {got[at]:#x}, not {expected[at]:#x}"
+
+    async def flush(self):
+        """Flush and return how many of the commands put since the last flush had been taken."""
+        self.dut.flush.value = 1
+        await cycles(self.dut, 2)
+        waiting = len(self.commands._queue)
+        taken, self.put_count = self.put_count - waiting, 0
+        while self.dut.idle.value == 0:
+            await RisingEdge(self.dut.clk)
+        self.dut.flush.value = 0
+        self.lines.clear()
+        return taken
+
+    async def measure(self, move):
+        """Cycles from the command to its done, both inclusive of nothing: edge to edge."""
+        self.put(move)
+        taken = None
+        cycle = 0
+        while True:
+            await RisingEdge(self.dut.clk)
+            cycle += 1
+            if self.dut.command_valid.value == 1 and self.dut.command_ready.value == 1:
+                taken = cycle
+            if taken is not None and self.dut.done_valid.value == 1 and self.dut.done_ready.value == 1:
+                break
+        self.check(move)
+        return cycle - taken
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(stall=[0.0, 0.4])
+async def random_tiles_arrive_byte_for_byte(dut, stall):
+    bench = Bench(dut, stall=stall, latency=5)
+    await start(dut)
+    moves = [bench.move() for _ in range(parameters()["moves"])]
+    tags = CONFIG.blocks_in_flight
+    for index, move in enumerate(moves):
+        bench.put(move, index % tags)
+    for index, move in enumerate(moves):
+        done = (await bench.done.wait(index + 1))[index]
+        assert (done["tag"], done["fault"]) == (index % tags, 0), f"{move}: {done}"
+        bench.check(move, index % tags)
+    await cycles(dut, 3)
+    assert dut.idle.value == 1 and not bench.lines
+    bench.checker.assert_idle()
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(stall=[0.0, 0.4])
+async def the_first_failing_element_is_told(dut, stall):
+    bench = Bench(dut, stall=stall, latency=3)
+    await start(dut)
+    faults = 0
+    count = 0
+    for _ in range(parameters()["moves"]):
+        move = bench.move()
+        if bench.rng.random() < 0.3:
+            span = move.row_bytes * 2 + 9
+            move = Move(**{**move.__dict__, "base": bench.rng.choice([LIMIT, 2**64]) - bench.rng.randrange(1, span)})
+        touched = sorted({address // PAGE for address, _, _ in move.nibbles() if address < LIMIT})
+        bench.memory.error_pages = set(bench.rng.sample(touched, min(len(touched), bench.rng.randrange(3))))
+        older, younger = bench.move(), bench.move()
+        if any(bench.memory.fails(address) for address, _, _ in older.nibbles()):
+            continue
+        bench.put(older, 1)
+        bench.put(move, 2)
+        bench.put(younger, 3)
+        expected = move.first_failure(lambda address: address >= LIMIT or bench.memory.fails(address))
+        done = (await bench.done.wait(count + 2))[count : count + 2]
+        count += 2
+        assert (done[0]["tag"], done[0]["fault"]) == (1, 0)
+        bench.check(older, 1)
+        assert done[1]["tag"] == 2
+        if expected is None:
+            assert not done[1]["fault"], f"{move}: {done[1]}"
+            bench.check(move, 2)
+        else:
+            faults += 1
+            assert done[1]["fault"] and done[1]["rule"] == Rule.MEM_READ, f"{move}: {done[1]}"
+            assert done[1]["fault_address"] == expected, f"{move}: {done[1]['fault_address']:#x}, not {expected:#x}"
+            await cycles(dut, 20)
+            assert len(bench.done.received) == count, "a younger load was reported after the fault"
+        bench.memory.error_pages.clear()
+        left = 3 - await bench.flush()
+        bench.checker.assert_idle()
+        count = len(bench.done.received) + left
+        await bench.done.wait(count)
+        bench.lines.clear()
+    assert faults > parameters()["moves"] // 5
+    assert all(address + beats * VECTOR <= LIMIT for address, beats in bench.memory.reads)
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(stall=[0.0, 0.4])
+async def a_flush_drops_what_is_under_way(dut, stall):
+    bench = Bench(dut, stall=stall, latency=9)
+    await start(dut)
+    expected = 0
+    for _ in range(parameters()["moves"]):
+        moves = [bench.move() for _ in range(3)]
+        for tag, move in enumerate(moves):
+            bench.put(move, tag)
+        await cycles(dut, bench.rng.randrange(200))
+        dropped_and_done = await bench.flush()
+        bench.checker.assert_idle()
+        expected = len(bench.done.received) + len(moves) - dropped_and_done
+        await bench.done.wait(expected)
+        await cycles(dut, 3)
+        assert len(bench.done.received) == expected
+        for tag, move in list(enumerate(moves))[dropped_and_done:]:
+            done = bench.done.received[expected - len(moves) + tag]
+            assert (done["tag"], done["fault"]) == (tag, 0), done
+            bench.check(move, tag)
+        assert not bench.lines
+
+
+def figures():
+    """The loads of the performance figures, 4 KiB tiles: what they show, move."""
+    for base in (0x10000, 0x10001, 0x1000F, 0x10FE8):
+        for gap in (0, 1, 16, 4096 + 3):
+            yield f"256-byte rows, base {base:#x}, gap {gap}", Move("U32", 64, 16, 64, base, 256 + gap, 4096)
+            yield f"16-byte rows, base {base:#x}, gap {gap}", Move("U8", 16, 256, 16, base, 16 + gap, 4096)
+            yield f"40-byte rows, base {base:#x}, gap {gap}", Move("U32", 10, 102, 10, base, 40 + gap, 4096)
+            yield f"20 of 64 bytes, base {base:#x}, gap {gap}", Move("U32", 5, 64, 16, base, 20 + gap, 4096)
+            yield f"100 rows of 3 bytes, base {base:#x}, gap {gap}", Move("U8", 3, 100, 3, base, 3 + gap, 4096)
+            yield f"9 of 25 bytes, base {base:#x}, gap {gap}", Move("U8", 9, 160, 25, base, 9 + gap, 4096)
+            yield f"17 of 33 bytes, base {base:#x}, gap {gap}", Move("U8", 17, 124, 33, base, 17 + gap, 4096)
+    yield "one element", Move("U8", 1, 1, 1, 0x10003, 1, 4096)
+    yield "contiguous, unaligned", Move("U8", 64, 64, 64, 0x10003, 64, 4096)
+
+
+@cocotb.test(timeout_time=50, timeout_unit="ms")
+@cocotb.parametrize(latency=[1, 50])
+async def cycles_stay_within_the_bound(dut, latency):
+    bench = Bench(dut, latency=latency)
+    await start(dut)
+    worst = {}
+    for name, move in figures():
+        took = await bench.measure(move)
+        lines = move.tile_bytes // VECTOR
+        over = took - max(move.beats(VECTOR), lines) - latency
+        dut._log.info(f"{name}: {took} cycles, {move.beats(VECTOR)} beats, {lines} lines, L {latency}: over {over}")
+        kind = name.split(",")[0]
+        worst[kind] = max(worst.get(kind, 0), over)
+    dut._log.info(f"worst beyond max(beats, lines) + L: {worst}")
+    assert all(over <= parameters()["over"] for over in worst.values()), worst
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def a_stream_of_loads_keeps_the_bus_busy(dut):
+    bench = Bench(dut, latency=50)
+    await start(dut)
+    tags = CONFIG.blocks_in_flight
+    moves = [Move("U32", 64, 16, 64, 0x10001 + 4096 * k, 256, 4096, 0, 0) for k in range(8)]
+    for index, move in enumerate(moves):
+        bench.put(move, index % tags)
+    for _ in range(1000):
+        await RisingEdge(dut.clk)
+        if bench.memory.read_beats:
+            break
+    begin = cocotb.utils.get_sim_time("ns")
+    await bench.done.wait(len(moves))
+    took = (cocotb.utils.get_sim_time("ns") - begin) / 10
+    beats = sum(move.beats(VECTOR) for move in moves)
+    dut._log.info(f"{len(moves)} loads: {took} cycles for {beats} beats")
+    assert took <= 1.01 * beats + 10

@@ -1,0 +1,268 @@
+"""What the move benches share: a memory with error pages, random moves, and the formulas of the ISA, evaluated directly."""
+
+import random
+from collections import deque
+from dataclasses import dataclass
+
+import cocotb
+from cocotb.triggers import RisingEdge
+
+PAGE = 4096
+SLVERR = 2
+ELEMENTS = {"U4x2": (0, 0.5), "U8": (0, 1), "U16": (1, 2), "U32": (2, 4), "U64": (3, 8)}
+
+
+@dataclass(frozen=True)
+class Move:
+    """One TLOAD or TSTORE as the program means it: elements, not bytes; ``tile_bytes`` decides Row."""
+
+    element: str
+    valid_columns: int
+    valid_rows: int
+    columns: int
+    base: int
+    stride: int
+    tile_bytes: int
+    tile_line: int = 0
+    pad_pattern: int = 0
+
+    @property
+    def size(self):
+        return ELEMENTS[self.element][1]
+
+    @property
+    def pitch_bytes(self):
+        return int(self.columns * self.size)
+
+    @property
+    def row_bytes(self):
+        return -(-int(2 * self.valid_columns * self.size) // 2)
+
+    @property
+    def rows(self):
+        return self.tile_bytes // self.pitch_bytes
+
+    def command(self, tag=0):
+        """The engine's command."""
+        fields = {
+            "tag": tag, "base": self.base, "stride": self.stride, "valid_rows": self.valid_rows,
+            "row_bytes": self.row_bytes, "pitch_bytes": self.pitch_bytes,
+            "odd_nibble": int(2 * self.valid_columns * self.size) % 2, "element_shift": ELEMENTS[self.element][0],
+            "tile_line": self.tile_line, "tile_bytes": self.tile_bytes,
+        }  # fmt: skip
+        return fields
+
+    def nibbles(self):
+        """Yield (byte address, tile offset, nibble or None for all of a byte) of every valid byte, row by row."""
+        for i in range(self.valid_rows):
+            for k in range(int(2 * self.valid_columns * self.size)):
+                address = (self.base + i * self.stride + k // 2) % 2**64
+                yield address, i * self.pitch_bytes + k // 2, k % 2
+
+    def elements(self):
+        """Yield (own address, addresses of its bytes) of every valid element, in row-major order."""
+        for i in range(self.valid_rows):
+            for j in range(self.valid_columns):
+                first = (self.base + i * self.stride + int(j * self.size)) % 2**64
+                yield first, [(first + k) % 2**64 for k in range(max(1, int(self.size)))]
+
+    def first_failure(self, fails):
+        """Address of the first element with a byte that ``fails``, or None."""
+        return next((own for own, every in self.elements() if any(map(fails, every))), None)
+
+    def loaded_image(self, read):
+        """Bytes of the tile after a load; ``read`` gives memory bytes."""
+        image = bytearray(self.tile_bytes)
+        pattern = self.pad_pattern.to_bytes(8, "little")
+        for offset in range(self.rows * self.pitch_bytes):
+            image[offset] = pattern[offset % 8]
+        for address, offset, nibble in self.nibbles():
+            keep = 0x0F if nibble else 0xF0
+            image[offset] = image[offset] & keep | read(address) & ~keep & 0xFF
+        return bytes(image)
+
+    def stored_bytes(self, image, read):
+        """Changed memory after a store of ``image``: address to byte."""
+        after = {}
+        for address, offset, nibble in self.nibbles():
+            keep = 0x0F if nibble else 0xF0
+            after[address] = after.get(address, read(address)) & keep | image[offset] & ~keep & 0xFF
+        return after
+
+    def beats(self, data_bytes):
+        """Bus beats that hold needed bytes: row by row, or in one go when the rows follow each other everywhere."""
+        row, rows = self.row_bytes, self.valid_rows
+        if self.stride == row == self.pitch_bytes and not self.command()["odd_nibble"]:
+            row, rows = row * rows, 1
+        starts = [self.base + i * self.stride for i in range(rows)]
+        return sum((start + row - 1) // data_bytes - start // data_bytes + 1 for start in starts)
+
+
+def random_move(rng, *, tile_bytes, lines, vector_bytes, store=False):
+    """A legal move with corners: odd sizes, unaligned and overlapping rows, negative strides, contiguous tiles."""
+    element = rng.choice(list(ELEMENTS))
+    size = ELEMENTS[element][1]
+    tile = rng.choice([t for t in (256, 512, 1024) if t <= tile_bytes])
+    pitch_limit = int(tile / size)
+    columns = rng.choice([
+        rng.randrange(1, min(pitch_limit, 24) + 1), rng.randrange(1, pitch_limit + 1), 1 << rng.randrange(8), pitch_limit,
+    ])  # fmt: skip
+    columns = min(columns, pitch_limit)
+    if size == 0.5:
+        columns += columns % 2
+    rows = int(tile // (columns * size))
+    valid_columns = rng.choice([columns, rng.randrange(1, columns + 1)])
+    valid_rows = rng.choice([rows, rng.randrange(1, rows + 1), 1])
+    row_bytes = -(-int(2 * valid_columns * size) // 2)
+    stride = rng.choice([
+        row_bytes, row_bytes, row_bytes + rng.randrange(40), rng.randrange(5000), rng.randrange(0, 2 * row_bytes),
+        0 if not store or valid_rows < 9 else row_bytes, 0x10000, 0x200000, 2**64 - rng.randrange(300), 2**64 - 4096,
+    ])  # fmt: skip
+    base = rng.choice([rng.randrange(1 << 24), (rng.randrange(1, 1 << 10) << 12) - rng.randrange(40), 0x100000]) + (1 << 30)
+    pattern = rng.choice([0, rng.getrandbits(64), 2**64 - 1])
+    return Move(
+        element, valid_columns, valid_rows, columns, base, stride, tile,
+        rng.randrange(lines // (tile // vector_bytes)) * (tile // vector_bytes), pattern,
+    )  # fmt: skip
+
+
+class AxiMemory:
+    """Subordinate on the AXI port ``prefix``: random contents, fixed latency, random stalls on every channel, error pages.
+
+    Parameters
+    ----------
+    latency : int
+        Cycles from an accepted AR to the first R, and from the last W to B.
+    stall : float
+        Probability that a channel rests in a cycle.
+    """
+
+    def __init__(self, dut, prefix, *, data_bytes, latency=1, stall=0.0, seed=0):
+        self.data_bytes, self.latency, self.stall = data_bytes, latency, stall
+        self.rng = random.Random(f"{seed}/{prefix}")
+        self.seed = seed
+        self.pages = {}
+        self.error_pages = set()
+        self.reads = []
+        self.writes = []
+        self.read_beats = 0
+        self.dut, self.prefix = dut, prefix
+        self._queue = deque()
+        self._addresses = deque()
+        self._answers = deque()
+        self._beat = 0
+        self._refused = False
+        self._now = 0
+        self._has_reads = hasattr(dut, f"{prefix}_arvalid")
+        self._has_writes = hasattr(dut, f"{prefix}_awvalid")
+        for name in (["arready", "rvalid"] if self._has_reads else []) + (
+            ["awready", "wready", "bvalid"] if self._has_writes else []
+        ):
+            self.pin(name).value = 0
+        # A payload without valid is noise.
+        for name in (["rdata", "rresp", "rlast", "rid"] if self._has_reads else []) + (
+            ["bresp", "bid"] if self._has_writes else []
+        ):
+            self.pin(name).value = self.rng.getrandbits(len(self.pin(name)))
+        cocotb.start_soon(self._run())
+
+    def pin(self, name):
+        return getattr(self.dut, f"{self.prefix}_{name}")
+
+    def page(self, address):
+        number = address // PAGE
+        if number not in self.pages:
+            self.pages[number] = bytearray(random.Random(f"{self.seed}/{number}").randbytes(PAGE))
+        return self.pages[number]
+
+    def read(self, address):
+        """The byte at ``address``."""
+        return self.page(address)[address % PAGE]
+
+    def write(self, address, byte):
+        self.page(address)[address % PAGE] = byte
+
+    def snapshot(self):
+        return {number: bytes(page) for number, page in self.pages.items()}
+
+    def fails(self, address):
+        return address // PAGE in self.error_pages
+
+    def _open(self):
+        return self.rng.random() >= self.stall
+
+    def _took(self, channel):
+        return self.pin(f"{channel}valid").value == 1 and self.pin(f"{channel}ready").value == 1
+
+    async def _run(self):
+        while True:
+            await RisingEdge(self.dut.clk)
+            self._now += 1
+            if self.dut.rst.value == 1:
+                continue
+            if self._has_reads:
+                self._read_channels()
+            if self._has_writes:
+                self._write_channels()
+
+    def _read_channels(self):
+        if self._took("r"):
+            self.read_beats += 1
+            self._queue.popleft()
+            self.pin("rvalid").value = 0
+            r_free = True
+        else:
+            r_free = self.pin("rvalid").value == 0
+        if self._took("ar"):
+            address, length = int(self.pin("araddr").value), int(self.pin("arlen").value)
+            assert address % self.data_bytes == 0 and address % PAGE + (length + 1) * self.data_bytes <= PAGE
+            self.reads.append((address, length + 1))
+            for beat in range(length + 1):
+                due = self._now + self.latency - 1
+                self._queue.append((due, address + beat * self.data_bytes, beat == length))
+        if r_free and self._queue and self._queue[0][0] <= self._now and self._open():
+            _, address, last = self._queue[0]
+            page, at = self.page(address), address % PAGE
+            self.pin("rdata").value = int.from_bytes(page[at : at + self.data_bytes], "little")
+            self.pin("rresp").value = SLVERR if self.fails(address) else 0
+            self.pin("rlast").value = int(last)
+            self.pin("rid").value = 0
+            self.pin("rvalid").value = 1
+        self.pin("arready").value = int(self._open())
+
+    def _write_channels(self):
+        if self._took("b"):
+            self._answers.popleft()
+            self.pin("bvalid").value = 0
+            b_free = True
+        else:
+            b_free = self.pin("bvalid").value == 0
+        if self._took("aw"):
+            address, length = int(self.pin("awaddr").value), int(self.pin("awlen").value)
+            assert address % self.data_bytes == 0 and address % PAGE + (length + 1) * self.data_bytes <= PAGE
+            self.writes.append((address, length + 1))
+            self._addresses.append((address, length))
+        if self._took("w"):
+            self._store_beat()
+        if b_free and self._answers and self._answers[0][0] <= self._now and self._open():
+            self.pin("bresp").value = self._answers[0][1]
+            self.pin("bid").value = 0
+            self.pin("bvalid").value = 1
+        self.pin("awready").value = int(self._open())
+        # Data is taken once its address is here.
+        self.pin("wready").value = int(bool(self._addresses) and self._open())
+
+    def _store_beat(self):
+        address, length = self._addresses[0]
+        data, strobes = int(self.pin("wdata").value), int(self.pin("wstrb").value)
+        at = address + self._beat * self.data_bytes
+        assert int(self.pin("wlast").value) == (self._beat == length), f"w: last misplaced in the burst to {address:#x}"
+        for lane in range(self.data_bytes):
+            if strobes >> lane & 1 and not self.fails(at):
+                self.write(at + lane, data >> 8 * lane & 0xFF)
+        self._refused |= self.fails(at)
+        self._beat += 1
+        if self._beat > length:
+            self._addresses.popleft()
+            self._answers.append((self._now + self.latency - 1, SLVERR if self._refused else 0))
+            self._beat, self._refused = 0, False

@@ -1,0 +1,47 @@
+"""Load engine on its generated Verilog: bytes, faults, flush, cycles."""
+
+from pathlib import Path
+
+import pytest
+
+from linxtile.config import CoreConfig
+from linxtile_rtl.move.load_engine import LoadEngine
+from linxtile_rtl.verilog import axi_names
+from linxtile_sim.unit import run_unit
+
+BENCH = Path(__file__).with_name("cocotb_load_engine.py")
+NAMES = axi_names("memory", "m_axi_mem", ("ar", "r"))
+BYTES = [
+    f"{name}/stall={stall}"
+    for name in (
+        "random_tiles_arrive_byte_for_byte", "the_first_failing_element_is_told", "a_flush_drops_what_is_under_way",
+    )
+    for stall in (0.0, 0.4)
+]  # fmt: skip
+CYCLES = [
+    "cycles_stay_within_the_bound/latency=1", "cycles_stay_within_the_bound/latency=50", "a_stream_of_loads_keeps_the_bus_busy",
+]  # fmt: skip
+
+
+def run(config, testcase, *, simulator="verilator", **parameters):
+    run_unit(
+        LoadEngine(config=CoreConfig.named(config)), BENCH, simulator=simulator, names=NAMES, testcase=testcase,
+        parameters={"config": config, **parameters},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("config", ["small", "default"])
+def test_tiles_faults_and_flush_are_exact_under_random_stalls(config):
+    run(config, BYTES, moves=60)
+
+
+def test_tiles_are_exact_on_icarus_too():
+    run("small", BYTES, simulator="icarus", moves=8)
+
+
+def test_tiles_are_exact_with_wide_lines():
+    run("large", BYTES[:2], moves=30)
+
+
+def test_a_load_takes_the_larger_of_beats_and_lines():
+    run("default", CYCLES, over=7)
