@@ -15,7 +15,9 @@ from linxtile.asm_operands import (
 )
 from linxtile.isa.codes import MAX_DEPENDENCY_SOURCES, CompareMode, Layout, LoopNest
 from linxtile.isa.operations import Operation, Uses, operation
-from linxtile.isa.types import data_type
+from linxtile.isa.types import DATA_TYPES, data_type
+
+_TYPE_NAMES = frozenset(row.name for row in DATA_TYPES)
 
 
 def is_operation(mnemonic: str) -> bool:
@@ -104,6 +106,9 @@ class LineParser:
             elif attribute(token.text) is not None:
                 # Before registers, so that Zero is the pad: the register zero needs its LB name.
                 self._set(cursor.take())
+            elif token.text in _TYPE_NAMES:
+                # Before registers, so that S8 is the type: the register is written s8.
+                self._type(row, cursor.take())
             elif token.kind == "number" or cursor.is_register or token.text in ("+", "-"):
                 self._dimension(token, self._next_loop)
             elif token.kind == "name" and type_code(token.text) is not None:
