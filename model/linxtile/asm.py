@@ -183,7 +183,9 @@ class _Pass:
             case ".nostop":
                 self.stop_wanted = False
             case _:
-                raise SourceError(token.column, f"directive must be .equ, .word, .half, .compress or .nostop, not {token.text}")
+                raise SourceError(
+                    token.column, f"directive must be .equ, .word, .half, .compress or .nostop, not {token.text}"
+                )
         cursor.finish()
         return emitted
 
@@ -197,7 +199,9 @@ class _Pass:
         value = cursor.number_in("constant", -(1 << (REGISTER_BITS - 1)), (1 << REGISTER_BITS) - 1)
         cursor.finish()
         words = load_immediate(register, value)
-        start = [] if joins is not None and joins + len(words) <= SETUP_WRITE_LIMIT else [encode_word("BSTART.STD FALL")]
+        start = (
+            [] if joins is not None and joins + len(words) <= SETUP_WRITE_LIMIT else [encode_word("BSTART.STD FALL")]
+        )
         self.setup_writes = len(words) + (0 if start else joins or 0)
         return [(word, 32) for word in (*start, *words)]
 
@@ -246,7 +250,9 @@ def assemble(text: str, *, file: str = "<text>", address: int = 0, allow_faults:
             break
         known = walk.symbols
     else:
-        raise AssemblyErrors([AssemblyError(file, 1, 1, "labels do not settle: li sequences depend on their own length")])
+        raise AssemblyErrors(
+            [AssemblyError(file, 1, 1, "labels do not settle: li sequences depend on their own length")]
+        )
     program = Program(address, tuple(walk.lines), walk.symbols)
     errors = walk.errors
     if not allow_faults:

@@ -117,7 +117,9 @@ class Cursor:
         """Read a register name."""
         number = REGISTER_NUMBERS.get(self.token.text.lower())
         if number is None:
-            raise self.error(f"expected a register (zero, sp, a0 to a7, ra, s0 to s8, x0 to x3), not {self.token.text!r}")
+            raise self.error(
+                f"expected a register (zero, sp, a0 to a7, ra, s0 to s8, x0 to x3), not {self.token.text!r}"
+            )
         self._at += 1
         return number
 

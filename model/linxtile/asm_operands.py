@@ -111,4 +111,3 @@ def type_code(text: str) -> int | None:
         return data_type(text).code
     except ValueError:
         return None
-

@@ -54,8 +54,6 @@ def _setup_start(cursor: Cursor) -> int:
     return encode_word("BSTART.STD FALL")
 
 
-
-
 def _attributes(cursor: Cursor) -> int:
     fields: dict[str, int] = {}
     while not cursor.at_end:

@@ -21,7 +21,9 @@ def read_text(name: str) -> str:
     try:
         return read_bytes(name).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{name} must be UTF-8 text, but byte {error.start} is {error.object[error.start]:#04x}") from error
+        raise UsageError(
+            f"{name} must be UTF-8 text, but byte {error.start} is {error.object[error.start]:#04x}"
+        ) from error
 
 
 def write_bytes(name: str, content: bytes) -> None:

@@ -46,7 +46,8 @@ def _ops(arguments: argparse.Namespace) -> int:
 
 def _entry(row: Operation, config: CoreConfig) -> dict[str, dict[str, bool]]:
     return {
-        name: {"model": model_runs(row, name), "rtl": config.supports(row.name, name)} for name in row.source_types or ()
+        name: {"model": model_runs(row, name), "rtl": config.supports(row.name, name)}
+        for name in row.source_types or ()
     }
 
 
@@ -74,7 +75,8 @@ def _operands(row: Operation) -> str:
     parts = [
         f"{count_text(row.min_sources, row.max_sources, 'source tile')}{_listed(row.sources)}",
         count_text(row.min_scalars, row.max_scalars, "register"),
-        count_text(row.min_destinations, row.max_destinations, "destination tile") + (" (ACC)" if row.writes_acc else ""),
+        count_text(row.min_destinations, row.max_destinations, "destination tile")
+        + (" (ACC)" if row.writes_acc else ""),
         ", ".join(f"LB{place} {role}" for place, role in enumerate(row.dimensions)),
     ]
     return "; ".join(part for part in parts if part)

@@ -143,7 +143,5 @@ class OpenBlock:
             destinations=tuple(self.targets),
             dependency_sources=tuple(iod[name] for name in ("source0", "source1", "source2") if iod.get(name)),
             dependency_destination=bool(iod.get("destination")),
-            attributes=Attributes(
-                **{name: bool(catr.get(name)) for name in ("acquire", "release", "atomic", "trap")}
-            ),
+            attributes=Attributes(**{name: bool(catr.get(name)) for name in ("acquire", "release", "atomic", "trap")}),
         )

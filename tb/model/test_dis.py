@@ -5,6 +5,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from linxtile.asm import assemble
 from linxtile.dis import disassemble
 from linxtile.fetch import words_image
