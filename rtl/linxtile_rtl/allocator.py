@@ -10,7 +10,7 @@ from linxtile.isa.codes import SIZE_CODE_BITS, size_code
 from .find_first import find_first
 from .layouts import granule_bits
 
-__all__ = ["GRANULE_CODE", "Allocator", "change_layout", "placement_layout"]
+__all__ = ["GRANULE_CODE", "Allocator", "change_layout", "placement_layout", "run_layout"]
 
 GRANULE_CODE = size_code(GRANULE_BYTES)
 """Size code of a tile of one granule."""
@@ -19,6 +19,11 @@ GRANULE_CODE = size_code(GRANULE_BYTES)
 def placement_layout(config: CoreConfig) -> data.StructLayout:
     """Answer of a search: first granule, or ``found`` 0 when no run is free."""
     return data.StructLayout({"found": 1, "base": granule_bits(config)})
+
+
+def run_layout(config: CoreConfig) -> data.StructLayout:
+    """Storage of one tile; ``valid`` 0 for none."""
+    return data.StructLayout({"valid": 1, "base": granule_bits(config), "size_code": SIZE_CODE_BITS})
 
 
 def change_layout(config: CoreConfig) -> data.StructLayout:

@@ -10,7 +10,7 @@ from linxtile.isa.codes import QUEUE_DEPTH, Queue
 
 from .layouts import handle_layout, max_destinations, max_sources, tag_bits
 
-__all__ = ["INDEX_BITS", "NAMES", "QUEUE_BITS", "TileQueues", "entry_layout", "names_layout", "state_layout"]
+__all__ = ["INDEX_BITS", "NAMES", "QUEUE_BITS", "TileQueues", "name_layout", "names_layout", "state_layout"]
 
 QUEUE_BITS = bits_for(max(Queue))
 INDEX_BITS = exact_log2(QUEUE_DEPTH)
@@ -37,7 +37,7 @@ def state_layout(config: CoreConfig) -> data.StructLayout:
     })  # fmt: skip
 
 
-def entry_layout(config: CoreConfig) -> data.StructLayout:
+def name_layout(config: CoreConfig) -> data.StructLayout:
     """Answer of a look-up: absolute slot, tile, and the block that writes it while that is on its way (``pending``)."""
     return data.StructLayout({
         "slot": INDEX_BITS,
@@ -62,7 +62,7 @@ class TileQueues(wiring.Component):
     -------
     queue, index : In
         Name to look up in program order; ``index`` 0 is ``#1``.
-    entry : Out(entry_layout(config))
+    entry : Out(name_layout(config))
         What it stands for, in the same cycle.
     bind, bind_names, bind_tag : In
         Change the names in program order; tag of the block, which becomes the producer of what it pushes.
@@ -79,7 +79,7 @@ class TileQueues(wiring.Component):
         super().__init__({
             "queue": In(QUEUE_BITS),
             "index": In(INDEX_BITS),
-            "entry": Out(entry_layout(config)),
+            "entry": Out(name_layout(config)),
             "bind": In(1),
             "bind_names": In(names_layout(config)),
             "bind_tag": In(tag_bits(config)),

@@ -9,7 +9,7 @@ import pytest
 from cocotb.triggers import ReadOnly
 
 from linxtile.config import CoreConfig
-from linxtile_rtl.queues import NAMES, TileQueues, entry_layout, names_layout, state_layout
+from linxtile_rtl.queues import NAMES, TileQueues, name_layout, names_layout, state_layout
 from linxtile_sim.streams import cycles, pack, start, unpack
 from linxtile_sim.unit import parameters, run_unit
 
@@ -53,7 +53,7 @@ class Bench:
     async def look_up(self, queue, index):
         self.dut.queue.value, self.dut.index.value = queue, index
         await ReadOnly()
-        entry = unpack(entry_layout(self.config), self.dut.entry.value.to_unsigned())
+        entry = unpack(name_layout(self.config), self.dut.entry.value.to_unsigned())
         await cycles(self.dut)
         return entry
 

@@ -1,0 +1,146 @@
+"""Engine commands of a block that has been bound."""
+
+from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from linxtile.config import CoreConfig
+from linxtile.isa.codes import size_bytes
+
+from .geometry import ROW_BYTES_BITS
+from .issue import issue_layout
+from .layouts import (
+    block_layout,
+    byte_count_bits,
+    granule_bits,
+    handle_layout,
+    lines_per_granule,
+    load_layout,
+    max_destinations,
+    max_sources,
+    store_layout,
+    tag_bits,
+    vector_layout,
+)
+from .padding import PATTERN_BITS, PadPattern
+
+__all__ = ["Commands"]
+
+CODE_ZERO_BYTES = exact_log2(size_bytes(1)) - 1
+"""Log2 of the bytes that size code 0 would have if it were a size."""
+
+
+class Commands(wiring.Component):
+    """Puts the command of a block together and offers it to one engine; nothing is stored here.
+
+    Parameters
+    ----------
+    config : CoreConfig
+        Sizes.
+
+    Members
+    -------
+    block, sources, bases : In
+        Description, source tiles, first granules of the destinations.
+    width, row_bytes, pitch_bytes, valid_bytes, odd_nibble : In
+        From :class:`~linxtile_rtl.geometry.Geometry`.
+    stride : Out(64)
+        Distance of rows in memory, the default filled in.
+    tag, after_finish, after_commit : In
+        The block's tag and what it waits for.
+    load, store, valid : In(1)
+        The block is a load, a store, otherwise of the vector engine; the command is there.
+    taken : Out(1)
+        The engine's queue takes the command in this cycle.
+    loads, stores, vectors : Out(stream of issue_layout(config, ...))
+        Commands.
+    """
+
+    def __init__(self, *, config: CoreConfig):
+        self._config = config
+        byte_bits = byte_count_bits(config)
+        super().__init__({
+            "block": In(block_layout(config)),
+            "sources": In(handle_layout(config)).array(max_sources(config)),
+            "bases": In(data.ArrayLayout(granule_bits(config), max_destinations(config))),
+            "width": In(3),
+            "row_bytes": In(ROW_BYTES_BITS),
+            "pitch_bytes": In(ROW_BYTES_BITS),
+            "valid_bytes": In(byte_bits),
+            "odd_nibble": In(1),
+            "stride": Out(64),
+            "tag": In(tag_bits(config)),
+            "after_finish": In(config.blocks_in_flight),
+            "after_commit": In(config.blocks_in_flight),
+            "load": In(1),
+            "store": In(1),
+            "valid": In(1),
+            "taken": Out(1),
+            "loads": Out(stream.Signature(issue_layout(config, load_layout(config)))),
+            "stores": Out(stream.Signature(issue_layout(config, store_layout(config)))),
+            "vectors": Out(stream.Signature(issue_layout(config, vector_layout(config)))),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """Give every member its value by name."""
+        m = Module()
+        block = self.block
+        m.submodules.padding = padding = PadPattern()
+        pattern = Signal(PATTERN_BITS)
+        m.d.comb += [
+            padding.data_type.eq(block.data_type),
+            padding.pad.eq(block.pad),
+            self.stride.eq(Mux(block.scalar_count > 1, block.scalars[1], self.row_bytes)),
+        ]
+        m.d.sync += pattern.eq(padding.pattern)
+        destination_line, destination_bytes = self._line(self.bases[0]), self._bytes(block.destinations[0].size_code)
+        common = {
+            "tag": self.tag,
+            "valid_rows": block.valid_rows,
+            "row_bytes": self.row_bytes,
+            "pitch_bytes": self.pitch_bytes,
+        }
+        move = common | {
+            "base": block.scalars[0],
+            "stride": self.stride,
+            "odd_nibble": self.odd_nibble,
+            "element_shift": Mux(self.width == 0, 0, self.width - 1),
+        }
+        load = move | {"tile_line": destination_line, "tile_bytes": destination_bytes, "pad_pattern": pattern}
+        source = self.sources[0]
+        store = move | {"tile_line": self._line(source.base), "tile_bytes": self._bytes(source.size_code)}
+        vector = common | {
+            "operation": block.operation,
+            "data_type": block.data_type,
+            "scalar": block.scalars[0],
+            "valid_bytes": self.valid_bytes,
+            "destination_line": destination_line,
+            "destination_bytes": destination_bytes,
+            "pad_pattern": pattern,
+        }
+        is_vector = ~(self.load | self.store)
+        for port, chosen, values in (
+            (self.loads, self.load, load),
+            (self.stores, self.store, store),
+            (self.vectors, is_vector, vector),
+        ):
+            m.d.comb += [
+                port.valid.eq(self.valid & chosen),
+                port.p.after_finish.eq(self.after_finish),
+                port.p.after_commit.eq(self.after_commit),
+            ]
+            m.d.comb += [port.p.command[name].eq(value) for name, value in values.items()]
+            with m.If(port.valid & port.ready):
+                m.d.comb += self.taken.eq(1)
+        lines = self.vectors.p.command.source_lines
+        m.d.comb += [line.eq(self._line(handle.base)) for line, handle in zip(lines, self.sources, strict=True)]
+        return m
+
+    def _line(self, granule: Value) -> Value:
+        """First line of a granule."""
+        return granule << exact_log2(lines_per_granule(self._config))
+
+    def _bytes(self, size_code: Value) -> Value:
+        """Bytes of a tile."""
+        return (1 << size_code) << CODE_ZERO_BYTES

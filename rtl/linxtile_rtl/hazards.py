@@ -1,0 +1,104 @@
+"""Which older blocks a block must wait for."""
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from linxtile.config import CoreConfig
+from linxtile.isa.codes import SIZE_CODE_BITS
+
+from .allocator import GRANULE_CODE, run_layout
+from .layouts import max_destinations, max_sources, tag_bits
+
+__all__ = ["Hazards", "memory_layout"]
+
+
+def memory_layout(config: CoreConfig) -> data.StructLayout:
+    """What a block does to memory: first and last byte address, or ``everything``; attributes of B.CATR."""
+    return data.StructLayout({
+        "load": 1,
+        "store": 1,
+        "acquire": 1,
+        "release": 1,
+        "low": config.axi_address_bits,
+        "high": config.axi_address_bits,
+        "everything": 1,
+    })  # fmt: skip
+
+
+class Hazards(wiring.Component):
+    """Remembers storage that blocks in flight have released and memory that they store to.
+
+    Storage that an older block released may be written only when that block has committed, for a fault brings the old tile
+    back. A load waits for older stores that may touch its bytes. Rows of the tables belong to tags; rows of
+    blocks that are not in flight are never cleared, as nobody waits for them.
+
+    Parameters
+    ----------
+    config : CoreConfig
+        ``blocks_in_flight`` is the number of rows.
+
+    Members
+    -------
+    memory : In(memory_layout(config))
+        The block's memory accesses.
+    allocated : In(run_layout(config)).array(max_destinations(config))
+        Storage that it writes.
+    released : In(run_layout(config)).array(max_sources(config) + max_destinations(config))
+        Storage that it gives up: sources and tiles that fall out of the windows.
+    enter, tag : In
+        Write these into the row of ``tag``.
+    in_flight, finished : In
+        State of the blocks, a bit a tag.
+    store_pending : Out(1)
+        A store is in flight and not finished: a load needs its interval.
+    after_finish, after_commit : Out
+        Blocks to wait for, a bit a tag, in the same cycle; bits of blocks that are not older mean nothing.
+    """
+
+    def __init__(self, *, config: CoreConfig):
+        self._config = config
+        runs = max_sources(config) + max_destinations(config)
+        super().__init__({
+            "memory": In(memory_layout(config)),
+            "allocated": In(run_layout(config)).array(max_destinations(config)),
+            "released": In(run_layout(config)).array(runs),
+            "enter": In(1),
+            "tag": In(tag_bits(config)),
+            "in_flight": In(config.blocks_in_flight),
+            "finished": In(config.blocks_in_flight),
+            "store_pending": Out(1),
+            "after_finish": Out(config.blocks_in_flight),
+            "after_commit": Out(config.blocks_in_flight),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """Compare the block with every row."""
+        m = Module()
+        blocks = self._config.blocks_in_flight
+        stores = Signal(blocks)
+        m.d.comb += self.store_pending.eq((stores & self.in_flight & ~self.finished).any())
+        # A store, and with release a load, starts when nothing older is left: every bit.
+        mine = self.memory
+        alone = mine.store | (mine.load & mine.release)
+        for tag in range(blocks):
+            memory = Signal(memory_layout(self._config), name=f"memory_{tag}")
+            released = [
+                Signal(run_layout(self._config), name=f"released_{tag}_{at}") for at in range(len(self.released))
+            ]
+            with m.If(self.enter & (self.tag == tag)):
+                m.d.sync += memory.eq(mine)
+                m.d.sync += [run.eq(new) for run, new in zip(released, self.released, strict=True)]
+            apart = ~(memory.everything | mine.everything) & ((memory.high < mine.low) | (mine.high < memory.low))
+            reused = Cat(self._overlap(run, new) for run in released for new in self.allocated).any()
+            m.d.comb += [
+                stores[tag].eq(memory.store),
+                self.after_finish[tag].eq(mine.load & memory.store & ~apart),
+                self.after_commit[tag].eq(alone | reused | (mine.load & memory.acquire)),
+            ]
+        return m
+
+    def _overlap(self, one: data.View, other: data.View) -> Value:
+        """Whether two runs share a granule: their bases agree above the larger run's own bits."""
+        larger = Mux(one.size_code > other.size_code, one.size_code, other.size_code) - GRANULE_CODE
+        return one.valid & other.valid & (((one.base ^ other.base) >> larger[:SIZE_CODE_BITS]) == 0)
