@@ -10,6 +10,7 @@ from amaranth.utils import exact_log2
 from linxtile.config import CoreConfig
 
 from .layouts import line_bits, line_write_layout
+from .verilog import Shared
 
 __all__ = ["RoundRobin", "TileRam", "line_read_signature"]
 
@@ -60,6 +61,57 @@ class RoundRobin(wiring.Component):
         return m
 
 
+class Bank(wiring.Component):
+    """One bank: a read and a write a cycle, each for one of the ports that want it.
+
+    Members
+    -------
+    read_wants, read_rows, read_grants
+        Who wants which row, and who gets it; ``line`` holds that row in the next cycle.
+    write_wants, write_rows, write_lines, write_grants
+        The same for writes.
+    """
+
+    def __init__(self, *, config: CoreConfig, readers: int, writers: int):
+        self._depth = config.lines // config.banks
+        row = exact_log2(self._depth)
+        line = config.vector_bytes * 8
+        super().__init__({
+            "read_wants": In(readers),
+            "read_rows": In(row).array(readers),
+            "read_grants": Out(readers),
+            "line": Out(line),
+            "write_wants": In(writers),
+            "write_rows": In(row).array(writers),
+            "write_lines": In(line).array(writers),
+            "write_grants": Out(writers),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """Two arbiters and a memory."""
+        m = Module()
+        m.submodules.memory = memory = Memory(shape=len(self.line), depth=self._depth, init=[])
+        m.submodules.read_arbiter = readers = RoundRobin(count=len(self.read_wants))
+        m.submodules.write_arbiter = writers = RoundRobin(count=len(self.write_wants))
+        read_port, write_port = memory.read_port(), memory.write_port()
+        m.d.comb += [
+            readers.requests.eq(self.read_wants),
+            self.read_grants.eq(readers.grants),
+            read_port.en.eq(readers.grants.any()),
+            self.line.eq(read_port.data),
+            writers.requests.eq(self.write_wants),
+            self.write_grants.eq(writers.grants),
+            write_port.en.eq(writers.grants.any()),
+        ]
+        for granted, row in zip(readers.grants, self.read_rows, strict=True):
+            with m.If(granted):
+                m.d.comb += read_port.addr.eq(row)
+        for granted, row, line in zip(writers.grants, self.write_rows, self.write_lines, strict=True):
+            with m.If(granted):
+                m.d.comb += [write_port.addr.eq(row), write_port.data.eq(line)]
+        return m
+
+
 class TileRam(wiring.Component):
     """Banked line memory; a line a cycle for every port whose banks are free.
 
@@ -100,35 +152,31 @@ class TileRam(wiring.Component):
         write_grants = [Signal(self._config.banks, name=f"write_grants_{port}") for port in range(self._writers)]
         for port, grants in enumerate(write_grants):
             m.d.comb += self.writes[port].ready.eq(grants.any())
-
         last_grants = [Signal.like(grants, name=f"last_grants_{port}") for port, grants in enumerate(read_grants)]
         m.d.sync += [last.eq(grants) for last, grants in zip(last_grants, read_grants, strict=True)]
+
         lines = []
-        for bank in range(self._config.banks):
-            m.submodules[f"bank_{bank}"] = memory = Memory(
-                shape=self._config.vector_bytes * 8, depth=self._config.lines // self._config.banks, init=[]
+        for number in range(self._config.banks):
+            bank = Shared(
+                Bank(config=self._config, readers=self._readers, writers=self._writers),
+                key=f"tile_bank_{self._config.vector_bytes}x{self._config.lines // self._config.banks}",
             )
-            read_port = memory.read_port()
-            write_port = memory.write_port()
-            lines.append(read_port.data)
-
-            m.submodules[f"read_arbiter_{bank}"] = arbiter = RoundRobin(count=self._readers)
+            m.submodules[f"bank_{number}"] = bank
+            lines.append(bank.line)
             for port in range(self._readers):
-                number = self.reads[port].request.payload
-                m.d.comb += arbiter.requests[port].eq(wants[port] & (number[:bank_bits] == bank))
-                m.d.comb += read_grants[port][bank].eq(arbiter.grants[port])
-                with m.If(arbiter.grants[port]):
-                    m.d.comb += read_port.addr.eq(number[bank_bits:])
-            m.d.comb += read_port.en.eq(arbiter.grants.any())
-
-            m.submodules[f"write_arbiter_{bank}"] = arbiter = RoundRobin(count=self._writers)
-            for port in range(self._writers):
-                write = self.writes[port]
-                m.d.comb += arbiter.requests[port].eq(write.valid & (write.p.line[:bank_bits] == bank))
-                m.d.comb += write_grants[port][bank].eq(arbiter.grants[port])
-                with m.If(arbiter.grants[port]):
-                    m.d.comb += [write_port.addr.eq(write.p.line[bank_bits:]), write_port.data.eq(write.p.data)]
-            m.d.comb += write_port.en.eq(arbiter.grants.any())
+                line = self.reads[port].request.payload
+                m.d.comb += [
+                    bank.read_wants[port].eq(wants[port] & (line[:bank_bits] == number)),
+                    bank.read_rows[port].eq(line[bank_bits:]),
+                    read_grants[port][number].eq(bank.read_grants[port]),
+                ]
+            for port, write in enumerate(self.writes):
+                m.d.comb += [
+                    bank.write_wants[port].eq(write.valid & (write.p.line[:bank_bits] == number)),
+                    bank.write_rows[port].eq(write.p.line[bank_bits:]),
+                    bank.write_lines[port].eq(write.p.data),
+                    write_grants[port][number].eq(bank.write_grants[port]),
+                ]
 
         for port in range(self._readers):
             for bank in range(self._config.banks):
