@@ -17,6 +17,7 @@ Besides the one-line blocks and the expanded header words there are ``li``, labe
 A line that adds header words after a one-line block extends that block.
 """
 
+from collections import ChainMap
 from dataclasses import dataclass, field, replace
 
 from linxtile.asm_block import Emitted
@@ -104,8 +105,12 @@ class _Pass:
     setup_writes: int | None = None
     """Register writes of the set-up block that the next ``li`` may join; None if there is none."""
 
-    def run(self, source: list[str]) -> None:
+    def __post_init__(self) -> None:
         self.at = self.address
+        # What an expression may name: symbols so far, and labels from further down as the last walk saw them.
+        self.visible = ChainMap(self.symbols, {name: self.known.get(name, 0) for name in self.labels})
+
+    def run(self, source: list[str]) -> None:
         for number, text in enumerate(source, 1):
             emitted: list[Emitted] = []
             column = 1
@@ -126,16 +131,12 @@ class _Pass:
             self.at += bits // 8
         self.lines.append(Line(number, text, tuple(words), column, is_block))
 
-    def _visible(self) -> dict[str, int | None]:
-        """Symbols that an expression may name: those so far, and labels from further down as the last walk saw them."""
-        return {**{name: self.known.get(name) for name in self.labels}, **self.symbols}
-
     def _line(self, line_tokens: list[Token], end_column: int) -> list[Emitted]:
-        cursor = Cursor(line_tokens, end_column, self._visible())
+        cursor = Cursor(line_tokens, end_column, self.visible)
         while len(line_tokens) > 1 and line_tokens[0].kind == "name" and line_tokens[1].text == ":":
             self._define(line_tokens[0], self.at)
             line_tokens = line_tokens[2:]
-            cursor = Cursor(line_tokens, end_column, self._visible())
+            cursor = Cursor(line_tokens, end_column, self.visible)
         if cursor.at_end:
             return []
         mnemonic = cursor.token.text

@@ -68,7 +68,7 @@ def tokens(line: str) -> list[Token]:
 class Cursor:
     """Reads the tokens of one line from left to right."""
 
-    def __init__(self, line_tokens: list[Token], end_column: int, symbols: Mapping[str, int | None]) -> None:
+    def __init__(self, line_tokens: list[Token], end_column: int, symbols: Mapping[str, int]) -> None:
         self._tokens = line_tokens
         self._at = 0
         self._end_column = end_column
@@ -150,7 +150,7 @@ class Cursor:
             return sign * parse_number(token)
         if token.kind == "name" and token.text in self._symbols:
             self._at += 1
-            return sign * (self._symbols[token.text] or 0)
+            return sign * self._symbols[token.text]
         raise self.error(f"expected a number or a symbol, not {token.text!r}")
 
     def number_in(self, what: str, low: int, high: int) -> int:

@@ -2,6 +2,7 @@
 
 import enum
 from dataclasses import dataclass
+from functools import cached_property
 
 from linxtile.isa.codes import Engine, Layout
 from linxtile.isa.types import data_type
@@ -108,11 +109,13 @@ class Operation:
         """Page of the LinxISA v0.56 manual that defines the operation."""
         return f"LinxISA v0.56, {self.engine.name} block, {self.name}"
 
+    @cached_property
+    def _source_codes(self) -> frozenset[int]:
+        return frozenset(data_type(name).code for name in self.source_types or ())
+
     def takes_type(self, code: int) -> bool:
         """Whether a legal type code of BSTART is in the operation's list."""
-        if self.source_types is None:
-            return True
-        return any(data_type(name).code == code for name in self.source_types)
+        return self.source_types is None or code in self._source_codes
 
     def takes_layout(self, layout: Layout) -> bool:
         """Whether the ISA supports the layout; operations that ignore the field take every one."""

@@ -217,6 +217,7 @@ def word_bits(first_halfword: int) -> int:
 
 
 @lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 16)
 def is_block_start(word: int, bits: int) -> bool:
     """Whether the word starts a block, of a kind this core runs or not."""
     return any(bits == row_bits and word & mask == match for row_bits, match, mask in BLOCK_STARTS)
