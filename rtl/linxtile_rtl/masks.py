@@ -3,9 +3,9 @@
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
-from linxtile.config import CoreConfig
-
 from amaranth.utils import exact_log2
+
+from linxtile.config import CoreConfig
 
 from .layouts import byte_count_bits
 

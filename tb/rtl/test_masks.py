@@ -4,6 +4,7 @@ import random
 
 import cocotb
 import pytest
+
 from linxtile.config import PRESETS
 from linxtile_rtl.masks import ColumnMask, mask_command_layout, mask_line_layout
 from linxtile_sim.streams import Sink, Source, cycles, start
@@ -58,9 +59,7 @@ async def every_byte_is_classified(dut, stall):
     for _ in range(30):
         tile_bytes = 256 << rng.randrange(3)
         pitch_bytes = rng.randint(1, rng.choice([8, 80, tile_bytes]))
-        shapes.append(
-            (rng.randint(1, pitch_bytes), pitch_bytes, rng.randint(1, tile_bytes // pitch_bytes), tile_bytes)
-        )
+        shapes.append((rng.randint(1, pitch_bytes), pitch_bytes, rng.randint(1, tile_bytes // pitch_bytes), tile_bytes))
     expected = []
     for shape in shapes:
         source.put(command(*shape))

@@ -1,0 +1,19 @@
+"""The vector engine on a tile RAM with and without stalls, block by block against the operations' formulas."""
+
+from pathlib import Path
+
+import pytest
+
+from linxtile.config import PRESETS
+from linxtile_rtl.vector.engine import VectorEngine
+from linxtile_sim.unit import run_unit
+
+BENCH = Path(__file__).with_name("cocotb_vector_engine.py")
+
+
+@pytest.mark.parametrize("stall", [0.0, 0.3])
+@pytest.mark.parametrize("preset", ["small", "default"])
+@pytest.mark.parametrize("bench", ["element_wise_blocks", "row_reductions", "mixed_blocks"])
+def test_every_line_of_every_block_is_right(bench, preset, stall):
+    parameters = {"preset": preset, "stall": stall, "blocks": 40}
+    run_unit(VectorEngine(config=PRESETS[preset]), BENCH, parameters=parameters, testcase=bench)
