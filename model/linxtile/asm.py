@@ -18,18 +18,21 @@ A line that adds header words after a one-line block extends that block.
 """
 
 from collections import ChainMap
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from linxtile.asm_block import Emitted
 from linxtile.asm_check import check
 from linxtile.asm_lexer import Cursor, SourceError, Token, strip_comment, tokens
 from linxtile.asm_line import LineParser, is_operation
+from linxtile.asm_program import Line, Program
 from linxtile.asm_words import is_header_word, parse_header_word
-from linxtile.fetch import Word, words_image
+from linxtile.fetch import Word
 from linxtile.isa.codes import REGISTER_BITS, REGISTER_NUMBERS
 from linxtile.isa.faults import SETUP_WRITE_LIMIT
 from linxtile.isa.setup import load_immediate
 from linxtile.isa.words import encode_word
+
+__all__ = ["AssemblyError", "AssemblyErrors", "Line", "Program", "assemble"]
 
 _MOST_PASSES = 16
 _STOPS = ("BSTOP", "C.BSTOP")
@@ -54,37 +57,6 @@ class AssemblyErrors(ValueError):
     def __init__(self, errors: list[AssemblyError]) -> None:
         super().__init__("\n".join(str(error) for error in errors))
         self.errors = errors
-
-
-@dataclass(frozen=True)
-class Line:
-    """A source line and the words it gave; line 0 is the closing BSTOP that no line asked for."""
-
-    number: int
-    text: str
-    words: tuple[Word, ...]
-    column: int = 1
-    is_block: bool = False
-    """The line is a whole block, whatever stands around it."""
-
-
-@dataclass(frozen=True)
-class Program:
-    """An assembled program: ``image`` is its bytes, the first at ``address``."""
-
-    address: int
-    lines: tuple[Line, ...]
-    symbols: dict[str, int]
-
-    @property
-    def words(self) -> list[Word]:
-        """All words in program order."""
-        return [word for line in self.lines for word in line.words]
-
-    @property
-    def image(self) -> bytes:
-        """The bytes of the program."""
-        return words_image([(word.value, word.bits) for word in self.words])
 
 
 @dataclass
@@ -270,7 +242,7 @@ def _illegal(program: Program, file: str, *, only_blocks: bool) -> list[Assembly
     """
     words = program.words
     if words:
-        words[-1] = replace(words[-1], last=True)
+        words[-1] = words[-1]._replace(last=True)
     lines = {word.address: line for line in program.lines for word in line.words}
     result = []
     for illegal in check(words):
@@ -279,21 +251,3 @@ def _illegal(program: Program, file: str, *, only_blocks: bool) -> list[Assembly
             continue
         result.append(AssemblyError(file, line.number, line.column, illegal.message))
     return result
-
-
-def listing(program: Program) -> str:
-    """Return the program as address, words and source, a line each; further words of a source line stand below it."""
-    rows = []
-    for line in program.lines:
-        text = line.text or ("BSTOP" if line.words else "")
-        if not line.words:
-            rows.append(f"{'':18}  {text}".rstrip())
-        for place, word in enumerate(line.words):
-            shown = f"{word.value:0{word.bits // 4}x}"
-            rows.append(f"{word.address:08x}  {shown:<8}  {text if place == 0 else ''}".rstrip())
-    return "\n".join(rows) + "\n"
-
-
-def hex_text(program: Program) -> str:
-    """Return the words as hex digits, one a line, four or eight digits by their length."""
-    return "".join(f"{word.value:0{word.bits // 4}x}\n" for word in program.words)

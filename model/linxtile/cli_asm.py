@@ -3,7 +3,8 @@
 import argparse
 from typing import Any
 
-from linxtile.asm import assemble, hex_text, listing
+from linxtile.asm import assemble
+from linxtile.asm_program import hex_text, listing
 from linxtile.cli_files import (
     UsageError,
     parse_integer,

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from linxtile.isa.words import word_bits
 
@@ -17,8 +17,7 @@ class WordStatus(enum.Enum):
     TRUNCATED = 2
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """One word of a program.
 
     ``bits`` is 16 or 32 (16 where nothing more is known), ``last`` marks the end of the program. The value of a word

@@ -121,7 +121,7 @@ class OpenBlock:
         return lb0, lb1, lb2
 
     def _block(self) -> Block:
-        datr, catr, iod = self.datr, self.catr or {}, self.iod or {}
+        datr, catr, iod = self.datr, self.catr, self.iod or {}
         pads = Uses.BYTE_ID not in self.operation.uses
         return Block(
             address=self.address,
@@ -143,5 +143,5 @@ class OpenBlock:
             destinations=tuple(self.targets),
             dependency_sources=tuple(iod[name] for name in ("source0", "source1", "source2") if iod.get(name)),
             dependency_destination=bool(iod.get("destination")),
-            attributes=Attributes(**{name: bool(catr.get(name)) for name in ("acquire", "release", "atomic", "trap")}),
+            attributes=Attributes(*(bool(catr[name]) for name in Attributes._fields)) if catr else Attributes(),
         )

@@ -2,8 +2,9 @@
 
 import pytest
 
-from linxtile.asm import AssemblyErrors, assemble, hex_text, listing
+from linxtile.asm import AssemblyErrors, assemble
 from linxtile.asm_check import check
+from linxtile.asm_program import hex_text, listing
 from linxtile.config import CoreConfig
 from linxtile.decoder import Decoder
 from linxtile.isa.codes import REGISTER_NUMBERS

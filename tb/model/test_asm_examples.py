@@ -184,3 +184,11 @@ def test_every_line_that_the_syntax_can_say_is_folded_back_to_itself():
         assert line.text() in disassemble(program.image).splitlines()
         seen.add(line.operation.name)
     assert seen == {row.name for row in OPERATIONS}
+
+
+def test_the_examples_of_the_syntax_page_assemble():
+    page = (Path(__file__).parents[2] / "docs" / "assembly.md").read_text(encoding="utf-8")
+    blocks = page.split("```")[1::2]
+    assert len(blocks) == 3
+    for block in blocks:
+        assemble(block, allow_faults=".nostop" in block)

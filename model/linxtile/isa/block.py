@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from linxtile.isa.codes import Destination, Layout, PadValue, Queue, RoundingMode
 from linxtile.isa.faults import Rule
@@ -9,8 +10,7 @@ from linxtile.isa.operations import Operation
 from linxtile.isa.types import DataType
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """A source tile: queue, index (``#1`` is 1), reuse flag and the address of its B.IOT."""
 
     queue: Queue
@@ -19,8 +19,7 @@ class Source:
     word_address: int
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """A destination tile: queue or ACC, size and the address of its B.IOT."""
 
     destination: Destination
@@ -29,8 +28,7 @@ class Target:
     word_address: int
 
 
-@dataclass(frozen=True)
-class Attributes:
+class Attributes(NamedTuple):
     """Control attributes of B.CATR; the ones without meaning for tile blocks are not kept."""
 
     acquire: bool = False

@@ -177,6 +177,8 @@ def register_name(number: int) -> str:
     return REGISTERS[number][0]
 
 
+_QUEUES = tuple(Queue)
+
 SIZE_CODE_BITS = 4
 
 
@@ -215,4 +217,4 @@ def source_code(queue: Queue, index: int) -> int:
 
 def source_name(code: int) -> tuple[Queue, int]:
     """Return queue and index (1 to 16) of a six-bit operand code."""
-    return Queue(code // QUEUE_DEPTH), code % QUEUE_DEPTH + 1
+    return _QUEUES[code // QUEUE_DEPTH], code % QUEUE_DEPTH + 1
