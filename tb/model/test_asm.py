@@ -1,5 +1,7 @@
 """The language around the blocks: symbols, constants, directives, comments, and every complaint in full."""
 
+import random
+
 import pytest
 
 from linxtile.asm import AssemblyErrors, assemble
@@ -195,3 +197,21 @@ def test_faulty_blocks_do_not_hide_each_other():
 def test_an_odd_address_is_refused():
     with pytest.raises(ValueError, match="program address must be even, not 0x3"):
         assemble("BSTOP", address=3)
+
+
+PIECES = "TADD TLOAD.ND2NZ ACCCVT B.IOT B.DATR B.DIM B.IOR B.IOD B.HINT B.CATR TRACE li .equ .word .compress BSTART.TEPL < > [ ] , : -> - + ".split() + [
+    "T#1", "T#17", "D#1", "D#x", "U#3.reuse", "LB0", "LB3", "a0", "zero", "Zero", "FP16", "NZ2ND.canon", "2KB", "0B", "0x", "12", "0b2", "N", "\n", ";", "#", "é", "١", "last", "ACC", "D", "1_", "0x1_0000_0000_0000_0000",
+]  # fmt: skip
+
+
+def test_random_source_is_assembled_or_refused_line_by_line():
+    generator = random.Random(5)
+    refused = 0
+    for _ in range(3000):
+        source = " ".join(generator.choices(PIECES, k=generator.randint(1, 15)))
+        try:
+            assemble(source, allow_faults=generator.random() < 0.5)
+        except AssemblyErrors as errors:
+            refused += 1
+            assert all(error.line <= source.count("\n") + 1 for error in errors.errors)
+    assert 1000 < refused < 3000
