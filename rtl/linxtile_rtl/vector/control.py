@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from amaranth.hdl import unsigned
 from amaranth.lib import data, enum
+
 from linxtile.isa.types import TYPE_CODE_BITS
 
 __all__ = ["BINARY", "LANE_PROGRAMS", "LaneOperation", "LaneProgram", "Operand", "slot_control_layout"]

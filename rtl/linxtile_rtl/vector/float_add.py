@@ -4,6 +4,7 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
+
 from linxtile.isa.types import DataType
 
 from .control import LaneOperation

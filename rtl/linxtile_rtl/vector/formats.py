@@ -6,6 +6,7 @@ A format is a row of :data:`linxtile.isa.types.DATA_TYPES`; nothing here knows o
 from amaranth.hdl import Module
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
+
 from linxtile.config import CoreConfig
 from linxtile.isa.types import DATA_TYPES, TYPE_CODE_BITS, DataType, Kind
 

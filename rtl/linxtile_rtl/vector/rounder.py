@@ -3,6 +3,7 @@
 from amaranth.hdl import C, Cat, Module, Mux, Signal, unsigned
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
+
 from linxtile.isa.codes import RoundingMode
 from linxtile.isa.types import DataType
 

@@ -3,6 +3,7 @@
 from amaranth.hdl import Cat, EnableInserter, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
+
 from linxtile.config import CoreConfig
 
 from ..layouts import flags_layout

@@ -3,6 +3,7 @@
 from amaranth.hdl import C, Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
 from linxtile.isa.types import DataType
 
 from .formats import number_layout, significand_bits
