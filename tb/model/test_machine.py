@@ -49,6 +49,14 @@ def test_a_tile_that_falls_out_is_freed_although_it_was_reused():
     assert live == [256 * place for place in range(1, 17)]
 
 
+def test_storage_of_tiles_that_fell_out_is_used_again():
+    machine, result = run(
+        "".join(fill("T", value) for value in range(60)), Machine(CoreConfig(tile_ram_bytes=8192, tile_max_bytes=512))
+    )
+    assert result.fault is None
+    assert numbers(machine, "T#1") == [59]
+
+
 def test_the_destination_is_placed_before_the_source_is_released():
     config = CoreConfig(tile_ram_bytes=1024, tile_max_bytes=512)
     source = fill("T", 1, "512B") + "TADD <1, S32>, T#1, T#1, ->U<512B>\n" + "TADD <1, S32>, U#1, U#1, ->M<512B>"

@@ -112,7 +112,9 @@ def run_block(name, kind, geometry, padding, sizes, scalars, data):
     tiles = [f"T#{len(data) - place}" for place in range(len(data))]
     lines += [f"li a1, {scalar:#x}" for scalar in scalars]
     operands = ", ".join([*tiles, *(["[a1]"] if scalars else [])])
-    lines.append(f"{name} <LB0:{valid_columns}, LB1:{rows}, LB2:{columns}, {kind}, {padding}>, {operands}, ->U<{sizes}B>")
+    lines.append(
+        f"{name} <LB0:{valid_columns}, LB1:{rows}, LB2:{columns}, {kind}, {padding}>, {operands}, ->U<{sizes}B>"
+    )
     machine.load(assemble("\n".join(lines)).image, 0x100)
     result = machine.run()
     assert result.fault is None, (str(result.fault), lines)
@@ -120,10 +122,10 @@ def run_block(name, kind, geometry, padding, sizes, scalars, data):
 
 
 def geometries(name, row, rng):
-    """Return (rows, valid columns, columns), destination and source sizes: full, ragged, with a tail, one element."""
+    """Return (rows, valid columns, columns), destination and source sizes: full, ragged, with a tail, a vector that just fits."""
     width, shape = row.storage_bits // 8, operation(name).shape
     result = []
-    for columns, full in ((256 // width // 4, True), (7, False), (256 // width // 3, False), (1, False)):
+    for columns, full in ((256 // width // 4, True), (7, False), (256 // width // 3, False), (1, True)):
         size = rng.choice([256, 512])
         most = min(size, 256) // (columns * width)
         rows, valid = (
