@@ -32,7 +32,7 @@ def run(config, testcase, *, simulator="verilator", **parameters):
 
 @pytest.mark.parametrize("config", ["small", "default"])
 def test_tiles_faults_and_flush_are_exact_under_random_stalls(config):
-    run(config, BYTES, moves=60)
+    run(config, BYTES, moves=25)
 
 
 def test_tiles_are_exact_on_icarus_too():

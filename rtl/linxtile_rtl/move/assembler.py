@@ -9,7 +9,7 @@ from linxtile.config import CoreConfig
 
 from ..layouts import line_write_layout
 from .axi_reader import read_piece_layout
-from .plan import background, plan_layout
+from .plan import PATTERN_BYTES, GapLines, background, image_bytes, plan_layout
 
 __all__ = ["LineAssembler", "rotate_bytes", "tile_line_layout"]
 
@@ -41,8 +41,9 @@ class Gathering(enum.Enum, shape=2):
 class LineAssembler(wiring.Component):
     """Move pieces from their lanes to their place in the tile, on a background of padding.
 
-    A piece touches one line or two. A line leaves in the cycle of the piece that completes it; the second line completed by
-    one piece waits for the next cycle. A piece a cycle unless more lines than pieces come out.
+    A piece touches one line or two. A line leaves in the cycle of the piece that completes it; what else the piece
+    completes, a second line or the line of padding after its row, follows in the next cycles. A piece a cycle unless more
+    lines than pieces come out.
 
     Members
     -------
@@ -51,7 +52,7 @@ class LineAssembler(wiring.Component):
     pieces : In(stream of read_piece_layout(config))
         Valid bytes row by row; ``last`` ends the tile.
     lines : Out(stream of tile_line_layout(config))
-        Every line that holds a valid byte, once, in ascending order.
+        Every line that holds a valid byte, and gaps that hold ``SOME`` lines; once, in ascending order.
     """
 
     plan: stream.Interface
@@ -96,8 +97,9 @@ class LineAssembler(wiring.Component):
         first = Signal(tile_line_layout(config))
         second = Signal(tile_line_layout(config))
         under = Signal(2 * config.vector_bytes * 8)
-        fresh = background(m, config, plan, line, "first_background")
-        beyond = background(m, config, plan, line + 1, "second_background")
+        known, image = image_bytes(m, self.plan.ready, self.plan.p.pitch_bytes, self.plan.p.tile_bytes)
+        fresh = background(m, plan, image, line, config.vector_bytes, "first_background")
+        beyond = background(m, plan, image, line + 1, config.vector_bytes, "second_background")
         m.d.comb += under.eq(Cat(Mux(state == Gathering.PART, kept.write.data, fresh), beyond))
         low, high = self._merge(m, under, place, end, plan.odd_nibble)
         for which, number, content, closes in (
@@ -112,23 +114,48 @@ class LineAssembler(wiring.Component):
                 which.absent.eq(0),
             ]
 
+        # The line between two rows, if it is this unit's: it follows the last line of the first row.
+        gap_follows = Signal()
+        m.d.comb += gap_follows.eq(
+            (plan.gap_lines == GapLines.SOME) & piece.row_end & ~piece.last & (next_row[bits:] == line + spans + 2)
+        )
+        gap_waits = Signal()
+        gap = Signal(tile_line_layout(config))
+        m.d.comb += [
+            gap.write.tag.eq(plan.tag),
+            gap.write.line.eq(Mux(state == Gathering.WHOLE, kept.write.line, plan.tile_line + line) + 1),
+            gap.write.data.eq(plan.pad_pattern.replicate(config.vector_bytes // PATTERN_BYTES)),
+            gap.closes.eq(0),
+            gap.absent.eq(0),
+        ]
+
         whole = state == Gathering.WHOLE
-        present = self.pieces.valid & loaded
+        present = self.pieces.valid & loaded & (known | (line + 1 < plan.tile_bytes[bits + 1 :]))
+        taken = Signal()
         m.d.comb += [
             self.lines.valid.eq(whole | (present & first_done)),
             self.lines.payload.eq(Mux(whole, kept, first)),
             # While a whole line leaves, the piece may fill the place that it leaves, but not a second one.
-            self.pieces.ready.eq(loaded & Mux(whole, self.lines.ready & ~spans, self.lines.ready | ~first_done)),
+            taken.eq(present & Mux(whole, self.lines.ready & ~spans & ~gap_waits, self.lines.ready | ~first_done)),
+            self.pieces.ready.eq(taken),
         ]
-        taken = self.pieces.valid & self.pieces.ready
         with m.If(whole & self.lines.ready):
-            m.d.sync += state.eq(Gathering.NOTHING)
+            m.d.sync += [kept.eq(gap), gap_waits.eq(0), state.eq(Mux(gap_waits, Gathering.WHOLE, Gathering.NOTHING))]
         with m.If(taken):
             with m.If(whole | ~first_done):
-                m.d.sync += [kept.eq(first), state.eq(Mux(first_done, Gathering.WHOLE, Gathering.PART))]
+                m.d.sync += [
+                    kept.eq(first),
+                    state.eq(Mux(first_done, Gathering.WHOLE, Gathering.PART)),
+                    gap_waits.eq(first_done & gap_follows),
+                ]
+            with m.Elif(spans):
+                m.d.sync += [
+                    kept.eq(second),
+                    state.eq(Mux(ends_run, Gathering.WHOLE, Gathering.PART)),
+                    gap_waits.eq(gap_follows),
+                ]
             with m.Else():
-                left_over = Mux(ends_run, Gathering.WHOLE, Gathering.PART)
-                m.d.sync += [kept.eq(second), state.eq(Mux(spans, left_over, Gathering.NOTHING))]
+                m.d.sync += [kept.eq(gap), state.eq(Mux(gap_follows, Gathering.WHOLE, Gathering.NOTHING))]
             m.d.sync += offset.eq(offset + piece.count)
             with m.If(piece.row_end):
                 m.d.sync += [offset.eq(next_row), next_row.eq(next_row + plan.pitch_bytes)]

@@ -13,7 +13,7 @@ from ..layouts import done_layout, line_write_layout, load_layout
 from .assembler import LineAssembler
 from .axi_reader import AxiReader
 from .pads import PadWalk
-from .plan import ImageFinder, plan_layout
+from .plan import GapLines, plan_layout
 
 __all__ = ["LoadEngine"]
 
@@ -73,31 +73,27 @@ class LoadEngine(wiring.Component):
         clear = Signal()
         clear_tags = Signal()
         m.submodules.reader = reader = AxiReader(config=config)
-        finder = ImageFinder(config=config)
         assembler = LineAssembler(config=config)
         pads = PadWalk(config=config)
         plan = plan_layout(config)
+        fresh_plan = Signal(plan)
         assembler_plans = SyncFIFO(width=plan.size, depth=TILES_UNDER_WAY)
         pad_plans = SyncFIFO(width=plan.size, depth=TILES_UNDER_WAY)
         tags = SyncFIFO(width=len(self.done.p.tag), depth=TILES_UNDER_WAY)
         for name, part in (
-            ("finder", finder), ("assembler", assembler), ("pads", pads),
-            ("assembler_plans", assembler_plans), ("pad_plans", pad_plans),
+            ("assembler", assembler), ("pads", pads), ("assembler_plans", assembler_plans), ("pad_plans", pad_plans),
         ):  # fmt: skip
             m.submodules[name] = ResetInserter(clear)(part)
         m.submodules.tags = ResetInserter(clear_tags)(tags)
         wiring.connect(m, reader.memory, wiring.flipped(self.memory))
 
-        # A complete plan goes to both writers at once.
-        both = assembler_plans.w_rdy & pad_plans.w_rdy
-        m.d.comb += finder.o.ready.eq(both)
-        for plans, user in ((assembler_plans, assembler), (pad_plans, pads)):
+        for waiting, user in ((assembler_plans, assembler), (pad_plans, pads)):
             m.d.comb += [
-                plans.w_en.eq(finder.o.valid & both),
-                plans.w_data.eq(finder.o.payload),
-                user.plan.valid.eq(plans.r_rdy),
-                user.plan.payload.eq(data.View(plan, plans.r_data)),
-                plans.r_en.eq(user.plan.ready),
+                waiting.w_en.eq(tags.w_en),
+                waiting.w_data.eq(fresh_plan),
+                user.plan.valid.eq(waiting.r_rdy),
+                user.plan.payload.eq(data.View(plan, waiting.r_data)),
+                waiting.r_en.eq(user.plan.ready),
             ]
 
         failing = Signal()
@@ -155,10 +151,10 @@ class LoadEngine(wiring.Component):
                 m.d.comb += [reader.stop.eq(1), clear.eq(1), clear_tags.eq(1), resting.eq(1)]
                 with m.If(~self.flush & settled):
                     m.next = "RUN"
-        self._take_commands(m, reader, finder, tags, open_for_commands)
+        self._take_commands(m, reader, fresh_plan, tags, open_for_commands)
         return m
 
-    def _take_commands(self, m: Module, reader: AxiReader, finder: ImageFinder, tags: SyncFIFO, enable: Signal) -> None:
+    def _take_commands(self, m: Module, reader: AxiReader, plan: data.View, tags: SyncFIFO, enable: Signal) -> None:
         command = self.command.p
         area = Signal.like(command.tile_bytes)
         one_row = Signal()
@@ -169,9 +165,19 @@ class LoadEngine(wiring.Component):
                 (command.stride == command.row_bytes) & (command.row_bytes == command.pitch_bytes) & ~command.odd_nibble
             ),
         ]
+        gap = Signal.like(command.pitch_bytes)
+        gap_lines = Signal(GapLines)
+        m.d.comb += gap.eq(command.pitch_bytes - command.row_bytes)
+        with m.If(one_row | (command.valid_rows == 1) | (gap < self._config.vector_bytes)):
+            m.d.comb += gap_lines.eq(GapLines.NONE)
+        with m.Elif(gap < 2 * self._config.vector_bytes - 1):
+            m.d.comb += gap_lines.eq(GapLines.SOME)
+        with m.Else():
+            m.d.comb += gap_lines.eq(GapLines.ALL)
         rows = Mux(one_row, 1, command.valid_rows)
         row_bytes = Mux(one_row, area, command.row_bytes)
-        ready = reader.command.ready & finder.i.ready & tags.w_rdy & enable
+        # The plans' queues are as deep as that of the tags, which are kept longest.
+        ready = reader.command.ready & tags.w_rdy & enable
         m.d.comb += self.command.ready.eq(ready)
         start = self.command.valid & ready
         m.d.comb += [
@@ -181,17 +187,16 @@ class LoadEngine(wiring.Component):
             reader.command.p.rows.eq(rows),
             reader.command.p.row_bytes.eq(row_bytes),
             reader.command.p.element_shift.eq(command.element_shift),
-            finder.i.valid.eq(start),
-            finder.i.p.tag.eq(command.tag),
-            finder.i.p.rows.eq(rows),
-            finder.i.p.row_bytes.eq(row_bytes),
-            finder.i.p.pitch_bytes.eq(command.pitch_bytes),
-            finder.i.p.valid_span.eq(area - command.pitch_bytes + command.row_bytes),
-            finder.i.p.odd_nibble.eq(command.odd_nibble),
-            finder.i.p.tile_line.eq(command.tile_line),
-            finder.i.p.tile_bytes.eq(command.tile_bytes),
-            finder.i.p.image_bytes.eq(0),
-            finder.i.p.pad_pattern.eq(command.pad_pattern),
+            plan.tag.eq(command.tag),
+            plan.rows.eq(rows),
+            plan.row_bytes.eq(row_bytes),
+            plan.pitch_bytes.eq(command.pitch_bytes),
+            plan.valid_span.eq(area - command.pitch_bytes + command.row_bytes),
+            plan.gap_lines.eq(gap_lines),
+            plan.odd_nibble.eq(command.odd_nibble),
+            plan.tile_line.eq(command.tile_line),
+            plan.tile_bytes.eq(command.tile_bytes),
+            plan.pad_pattern.eq(command.pad_pattern),
             tags.w_en.eq(start),
             tags.w_data.eq(command.tag),
         ]
@@ -211,7 +216,8 @@ class LoadEngine(wiring.Component):
         free = ~self.write.valid | self.write.ready
         # Padding of a tile whose data is complete goes before the data of later tiles.
         pads_first = (data_ahead != 0) & (pads_ahead == 0)
-        no_line = pad_lines.valid & pad_lines.p.absent
+        # A mark without a line must not overtake the last line of an older tile, so it waits for the same register.
+        no_line = free & pad_lines.valid & pad_lines.p.absent
         use_pad = pad_lines.valid & ~pad_lines.p.absent & (pads_first | ~data_lines.valid)
         m.d.comb += [data_lines.ready.eq(free & ~use_pad), pad_lines.ready.eq((free & use_pad) | no_line)]
         with m.If(free):

@@ -8,22 +8,20 @@ from amaranth.utils import exact_log2
 from linxtile.config import CoreConfig
 
 from .assembler import tile_line_layout
-from .plan import background, plan_layout
+from .plan import GapLines, background, image_bytes, plan_layout
 
 __all__ = ["PadWalk"]
 
 
 class PadWalk(wiring.Component):
-    """Walk the gaps between the rows, then the part below the last row; a line a cycle as long as gaps hold lines.
-
-    Gaps that cannot hold a whole line are not looked at, so many short rows cost nothing.
+    """Walk the gaps between the rows if each holds a line, then the part below the last row; a line a cycle.
 
     Members
     -------
     plan : In(stream of plan_layout(config))
         Tiles.
     lines : Out(stream of tile_line_layout(config))
-        Every line without valid bytes, once; then one that ``closes``, ``absent`` when the tile ends with valid bytes.
+        Every such line, once; then one that ``closes``, ``absent`` when the tile ends with valid bytes.
     """
 
     plan: stream.Interface
@@ -52,21 +50,25 @@ class PadWalk(wiring.Component):
         def whole_lines(count: Value) -> Value:
             return (count + (config.vector_bytes - 1))[bits : len(plan.tile_bytes)]
 
-        empty = Signal()
-        gap_done = Signal()
+        known, image = image_bytes(m, self.plan.ready, self.plan.p.pitch_bytes, self.plan.p.tile_bytes)
+        in_first_half = line < plan.tile_bytes[bits + 1 :]
+        # Only the part below the rows can be without lines: a gap is walked when each one holds a line.
+        absent = Signal()
+        at_end = Signal()
         m.d.comb += [
-            empty.eq(line >= end),
-            self.lines.valid.eq(loaded & (~empty | tail)),
+            absent.eq(line == end),
+            at_end.eq(absent | (line + 1 == end)),
+            self.lines.valid.eq(loaded & (known | in_first_half)),
             self.lines.p.write.tag.eq(plan.tag),
             self.lines.p.write.line.eq(plan.tile_line + line),
-            self.lines.p.write.data.eq(background(m, config, plan, line)),
-            self.lines.p.closes.eq(tail & (empty | (line + 1 == end))),
-            self.lines.p.absent.eq(empty),
-            gap_done.eq(loaded & ~tail & Mux(empty, 1, self.lines.ready & (line + 1 == end))),
+            self.lines.p.write.data.eq(background(m, plan, image, line, config.vector_bytes, "background")),
+            self.lines.p.closes.eq(tail & at_end),
+            self.lines.p.absent.eq(absent),
         ]
-        with m.If(self.lines.valid & self.lines.ready):
+        taken = self.lines.valid & self.lines.ready
+        with m.If(taken):
             m.d.sync += line.eq(line + 1)
-        with m.If(gap_done):
+        with m.If(taken & at_end & ~tail):
             next_start = (gap_start + plan.pitch_bytes)[: len(gap_start)]
             next_end = (gap_end + plan.pitch_bytes)[: len(gap_end)]
             m.d.sync += [
@@ -79,10 +81,10 @@ class PadWalk(wiring.Component):
             with m.If(plan.rows == 2):
                 m.d.sync += [end.eq(plan.tile_bytes[bits:]), tail.eq(1)]
 
-        m.d.comb += self.plan.ready.eq(~loaded | (self.lines.ready & self.lines.p.closes))
+        m.d.comb += self.plan.ready.eq(~loaded | (taken & self.lines.p.closes))
         with m.If(self.plan.ready):
             fresh = self.plan.p
-            no_gaps = (fresh.rows == 1) | (fresh.pitch_bytes - fresh.row_bytes < config.vector_bytes)
+            no_gaps = fresh.gap_lines != GapLines.ALL
             m.d.sync += [
                 loaded.eq(self.plan.valid),
                 plan.eq(self.plan.payload),

@@ -1,24 +1,33 @@
 """What a load has to know about its destination tile before it writes the first line."""
 
 from amaranth.hdl import Module, Mux, Signal, Value
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import data, enum
 from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 
 from ..layouts import byte_count_bits, line_bits, tag_bits
 
-__all__ = ["ImageFinder", "background", "plan_layout"]
+__all__ = ["PATTERN_BYTES", "GapLines", "background", "image_bytes", "plan_layout"]
 
 PATTERN_BYTES = 8
+
+
+class GapLines(enum.IntEnum, shape=2):
+    """Lines without valid bytes between two rows."""
+
+    NONE = 0
+    """Gaps are too short for any."""
+    SOME = 1
+    """None or one, which follows the data of its row: looking for the next one would take longer than writing it."""
+    ALL = 2
+    """Every gap holds one or more: they are written from the beginning, whenever no data is there."""
 
 
 def plan_layout(config: CoreConfig) -> data.StructLayout:
     """Destination of a load: ``rows`` of ``row_bytes``, ``pitch_bytes`` apart, from line ``tile_line`` on.
 
-    ``gap_free`` says that all rows are one row; ``valid_span`` are the bytes from the first to the last valid one,
-    ``image_bytes`` those of all whole rows; what lies beyond them reads as zero.
+    ``valid_span`` counts the bytes from the first valid one to the last; ``gap_lines`` says who writes the lines between.
     """
     bits = byte_count_bits(config)
     return data.StructLayout({
@@ -27,20 +36,19 @@ def plan_layout(config: CoreConfig) -> data.StructLayout:
         "row_bytes": bits,
         "pitch_bytes": bits,
         "valid_span": bits,
+        "gap_lines": GapLines,
         "odd_nibble": 1,
         "tile_line": line_bits(config),
         "tile_bytes": bits,
-        "image_bytes": bits,
         "pad_pattern": PATTERN_BYTES * 8,
     })  # fmt: skip
 
 
-def background(m: Module, config: CoreConfig, plan: data.View, line: Value, name: str = "background") -> Signal:
-    """Return the padding of ``line`` (counted in the tile): the pattern in whole rows, zero beyond them."""
-    vector_bytes = config.vector_bytes
+def background(m: Module, plan: data.View, image: Value, line: Value, vector_bytes: int, name: str) -> Signal:
+    """Return the padding of ``line`` (counted in the tile): the pattern in the ``image`` bytes, zero beyond them."""
     offset_bits = exact_log2(vector_bytes)
-    image_line = plan.image_bytes[offset_bits:]
-    image_rest = plan.image_bytes[:offset_bits]
+    image_line = image[offset_bits:]
+    image_rest = image[:offset_bits]
     inside = Signal(name=f"{name}_inside")
     across = Signal(name=f"{name}_across")
     content = Signal(vector_bytes * 8, name=name)
@@ -51,61 +59,42 @@ def background(m: Module, config: CoreConfig, plan: data.View, line: Value, name
     return content
 
 
-class ImageFinder(wiring.Component):
-    """Fill in ``image_bytes`` of a plan: the tile without ``tile_bytes mod pitch_bytes``.
+def image_bytes(m: Module, start: Value, pitch_bytes: Value, tile_bytes: Value) -> tuple[Signal, Signal]:
+    """Find the bytes of all whole rows of a tile: all but ``tile_bytes mod pitch_bytes``.
 
-    The remainder of a power of two comes from doubling: one cycle when the pitch is a power of two, else about log2 of the
-    rows of the tile.
+    The remainder of a power of two comes from doubling, a step a cycle: at most log2 of the rows of the tile, none when the
+    pitch is a power of two. A row is no longer than the tile, so the first half is inside in any case.
 
-    Members
+    Parameters
+    ----------
+    start : Value
+        The two sizes are valid in this cycle only.
+
+    Returns
     -------
-    i : In(stream of plan_layout(config))
-        Plans; ``image_bytes`` is ignored, ``pitch_bytes`` is 1 to ``tile_bytes``.
-    o : Out(stream of plan_layout(config))
-        The same plans, complete.
+    tuple of Signal
+        Whether the answer is known, from the cycle after ``start``, and the answer; before, ``tile_bytes``.
     """
-
-    i: stream.Interface
-    o: stream.Interface
-
-    def __init__(self, *, config: CoreConfig):
-        super().__init__({
-            "i": In(stream.Signature(plan_layout(config))),
-            "o": Out(stream.Signature(plan_layout(config))),
-        })  # fmt: skip
-
-    def elaborate(self, platform: object) -> Module:
-        """Keep ``power`` and ``remainder = power mod pitch``; double both until the power is the tile."""
-        m = Module()
-        plan = self.o.p
-        busy = Signal()
-        power = Signal.like(plan.tile_bytes)
-        remainder = Signal.like(plan.pitch_bytes)
-        known = (power == plan.tile_bytes) | (remainder == 0)
-        held = Signal.like(self.o.payload)
-        m.d.comb += [
-            self.o.valid.eq(busy & known),
-            self.o.payload.eq(held),
-            self.o.p.image_bytes.eq(held.tile_bytes - remainder),
-            self.i.ready.eq(~busy | (known & self.o.ready)),
+    power = Signal.like(tile_bytes)
+    tile = Signal.like(tile_bytes)
+    pitch = Signal.like(pitch_bytes)
+    remainder = Signal.like(pitch_bytes)
+    known = Signal()
+    answer = Signal.like(tile_bytes)
+    doubled = remainder << 1
+    m.d.comb += [known.eq((power == tile) | (remainder == 0)), answer.eq(Mux(known, tile - remainder, tile))]
+    with m.If(~known):
+        m.d.sync += [power.eq(power << 1), remainder.eq(Mux(doubled >= pitch, doubled - pitch, doubled))]
+    with m.If(start):
+        # The highest power of two in the pitch is its own remainder, or leaves none when it is the pitch.
+        highest = Signal.like(pitch_bytes)
+        for bit in range(len(pitch_bytes)):
+            with m.If(pitch_bytes[bit]):
+                m.d.comb += highest.eq(1 << bit)
+        m.d.sync += [
+            tile.eq(tile_bytes),
+            pitch.eq(pitch_bytes),
+            power.eq(highest),
+            remainder.eq(Mux(highest == pitch_bytes, 0, highest)),
         ]
-        doubled = remainder << 1
-        with m.If(~known):
-            m.d.sync += [
-                power.eq(power << 1),
-                remainder.eq(Mux(doubled >= held.pitch_bytes, doubled - held.pitch_bytes, doubled)),
-            ]
-        with m.If(self.i.ready):
-            pitch = self.i.p.pitch_bytes
-            # The highest power of two in the pitch is its own remainder, or none when it is the pitch.
-            highest = Signal.like(pitch)
-            for bit in range(len(pitch)):
-                with m.If(pitch[bit]):
-                    m.d.comb += highest.eq(1 << bit)
-            m.d.sync += [
-                busy.eq(self.i.valid),
-                held.eq(self.i.payload),
-                power.eq(highest),
-                remainder.eq(Mux(highest == pitch, 0, highest)),
-            ]
-        return m
+    return known, answer
