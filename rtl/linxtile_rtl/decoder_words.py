@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from amaranth import Cat, Module, Value
+from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -16,6 +16,10 @@ __all__ = ["WordClassifier", "field", "form_layout", "identifier", "token_layout
 
 SHORT_BITS = 16
 SCALAR_FIELDS = ("source0", "source1", "source2")
+REGISTER_READS: Mapping[str, str | None] = {
+    "B.DIM": "register", "C.B.DIM": "register", "LUI": None, "ADDI": "source", "SLLI": "source",
+}  # fmt: skip
+"""Field that names the register a word reads; B.IOR reads several."""
 
 
 def identifier(name: str) -> str:
@@ -80,17 +84,23 @@ class WordClassifier(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
+        # Parts that others depend on are signals of their own: a simulator takes a structure that depends on itself, field
+        # by field, for a loop.
+        form, starts = self._recognise(m)
+        closing = [form[identifier(row.name)] for row in WORDS if row.closes_block]
+        setup = [form[identifier(row.name)] for row in WORDS if row.in_setup]
         token = self.token
-        m.d.comb += [token.word.eq(self.word), token.accepted_at.eq(self.cycle)]
-        self._recognise(m)
-        self._look_up(m)
-        self._registers(m)
-        closing = [getattr(token.form, identifier(row.name)) for row in WORDS if row.closes_block]
         m.d.comb += [
-            token.closes_block.eq(token.starts_block | Cat(closing).any()),
-            token.stops.eq(token.form.bstop | token.form.c_bstop),
-            token.is_setup.eq(Cat(getattr(token.form, identifier(row.name)) for row in WORDS if row.in_setup).any()),
+            token.word.eq(self.word),
+            token.form.eq(form),
+            token.starts_block.eq(starts),
+            token.closes_block.eq(starts | Cat(closing).any()),
+            token.stops.eq(form.bstop | form.c_bstop),
+            token.is_setup.eq(Cat(setup).any()),
+            token.accepted_at.eq(self.cycle),
         ]
+        self._look_up(m, form)
+        self._registers(m, form)
         return m
 
     def _matches(self, length: int, match: int, mask: int) -> Value:
@@ -98,15 +108,18 @@ class WordClassifier(wiring.Component):
         same = (self.word.bits & mask) == match
         return same & (self.word.is_long == int(length > SHORT_BITS)) & (self.word.status == WordStatus.WHOLE)
 
-    def _recognise(self, m: Module) -> None:
+    def _recognise(self, m: Module) -> tuple[data.View, Signal]:
+        """Return the format of the word, and whether it starts a block of any kind."""
+        form, starts = Signal(form_layout()), Signal()
         for row in WORDS:
             found = [self._matches(row.bits, match, mask) for match, mask in row.patterns]
-            m.d.comb += getattr(self.token.form, identifier(row.name)).eq(Cat(found).any())
-        m.d.comb += self.token.starts_block.eq(Cat(self._matches(*row) for row in BLOCK_STARTS).any())
+            m.d.comb += form[identifier(row.name)].eq(Cat(found).any())
+        m.d.comb += starts.eq(Cat(self._matches(*row) for row in BLOCK_STARTS).any())
+        return form, starts
 
-    def _look_up(self, m: Module) -> None:
+    def _look_up(self, m: Module, form: data.View) -> None:
         m.submodules.lookup = lookup = OperationLookup(self._sets)
-        form, bits = self.token.form, self.word.bits
+        bits = self.word.bits
         m.d.comb += [
             lookup.function.eq(field(bits, "BSTART.TEPL", "function")),
             lookup.mode.eq(field(bits, "BSTART.TEPL", "mode")),
@@ -114,35 +127,33 @@ class WordClassifier(wiring.Component):
             self.token.requirements.eq(lookup.requirements),
         ]
         for engine in (Engine.TEPL, Engine.TMA, Engine.CUBE):
-            with m.If(getattr(form, identifier(f"BSTART.{engine.name}"))):
+            with m.If(form[identifier(f"BSTART.{engine.name}")]):
                 m.d.comb += lookup.engine.eq(engine)
 
-    def _registers(self, m: Module) -> None:
+    def _registers(self, m: Module, form: data.View) -> None:
         """Find the registers that the word reads, and codes that are none."""
         token, bits = self.token, self.word.bits
-        inputs = [field(bits, "B.IOR", name) for name in SCALAR_FIELDS]
-        used = [code.any() for code in inputs]
-        same = [
-            used[later] & (inputs[earlier] == inputs[later]) for later in range(len(inputs)) for earlier in range(later)
-        ]
         first, second = token.registers
-        reads: Mapping[str, tuple[str, ...]] = {
-            "B.DIM": ("register",), "C.B.DIM": ("register",), "LUI": (), "ADDI": ("source",), "SLLI": ("source",),
-        }  # fmt: skip
-        for name, names in reads.items():
-            with m.If(getattr(token.form, identifier(name))):
-                sources = [field(bits, name, source) for source in names]
-                for code in sources:
-                    m.d.comb += first.eq(code)
+        for name, source in REGISTER_READS.items():
+            with m.If(form[identifier(name)]):
+                read = [field(bits, name, source)] if source is not None else []
                 written = [field(bits, name, "destination")] if word_format(name).in_setup else []
+                m.d.comb += [first.eq(code) for code in read]
                 m.d.comb += token.bad_register.eq(
-                    Cat(code >= REGISTER_COUNT for code in (*sources, *written)).any()
+                    Cat(code >= REGISTER_COUNT for code in (*read, *written)).any()
                     | Cat(code == 0 for code in written).any()
                 )
-        with m.If(token.form.b_ior):
-            written = field(bits, "B.IOR", "destination")
+        with m.If(form.b_ior):
+            inputs = [field(bits, "B.IOR", name) for name in SCALAR_FIELDS]
+            output = field(bits, "B.IOR", "destination")
+            used = [code.any() for code in inputs]
+            same = [
+                used[later] & (inputs[earlier] == inputs[later])
+                for later in range(len(inputs))
+                for earlier in range(later)
+            ]
             m.d.comb += [
-                token.bad_register.eq(Cat(code >= REGISTER_COUNT for code in (*inputs, written)).any()),
+                token.bad_register.eq(Cat(code >= REGISTER_COUNT for code in (*inputs, output)).any()),
                 token.same_register.eq(Cat(same).any()),
                 token.scalar_count.eq(sum(used)),
                 # Fields that are zero are skipped: the registers move up.
