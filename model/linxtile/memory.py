@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-Bytes = npt.NDArray[np.uint8]
+from linxtile.arrays import Bytes
 
 PAGE_BYTES = 4096
 """Unit in which memory answers with an error, so that a fault does not depend on the bus width."""

@@ -2,10 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-Bytes = npt.NDArray[np.uint8]
+from linxtile.arrays import Bytes
 
 MASK_BITS = 1
 """Element width of a packed mask."""

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
+from linxtile.arrays import Bytes
 from linxtile.faults import BlockFault
 from linxtile.formats import NO_FLAG, Flag
 from linxtile.isa.block import Block
 from linxtile.isa.faults import Rule
 from linxtile.isa.types import DataType
 from linxtile.memory import Memory
-from linxtile.tile import Bytes, Tile, matrix_rows
+from linxtile.tile import Tile, matrix_rows
 
 
 @dataclass(slots=True)

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linxtile.arrays import Bytes, Codes
 from linxtile.isa.block import Block
 from linxtile.isa.codes import PadValue
 from linxtile.isa.types import DataType
-from linxtile.numerics import Codes
 from linxtile.operations.base import element_type
-from linxtile.tile import Bytes, Tile, matrix_rows
+from linxtile.tile import Tile, matrix_rows
 
 
 def code_type(data_type: DataType) -> np.dtype[Any]:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from linxtile.arrays import Result
 from linxtile.isa.types import DataType
-from linxtile.numerics import Result, arithmetic
+from linxtile.numerics import arithmetic
 
 KERNELS: Mapping[str, str] = MappingProxyType(
     {

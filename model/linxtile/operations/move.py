@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from linxtile.arrays import Bytes
 from linxtile.faults import BlockFault
 from linxtile.isa.block import Block
 from linxtile.isa.faults import Rule
 from linxtile.memory import ADDRESS_SPACE, Memory
 from linxtile.operations.base import Outcome, Role, check_shapes, element_type
 from linxtile.operations.image import background, pad_code
-from linxtile.tile import Bytes, Tile
+from linxtile.tile import Tile
 
 _LOW_NIBBLE = 0x0F
 _HIGH_NIBBLE = 0xF0
