@@ -14,7 +14,7 @@ class Source(NamedTuple):
     """A source tile: queue, index (``#1`` is 1), reuse flag and the address of its B.IOT."""
 
     queue: Queue
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which a source has no use for
     reuse: bool
     word_address: int
 
