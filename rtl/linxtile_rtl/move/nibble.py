@@ -1,0 +1,113 @@
+"""Fetches the half byte that a store of 4-bit elements must leave alone."""
+
+from amaranth.hdl import Cat, Const, Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from linxtile.config import CoreConfig
+
+from ..axi import INCR, read_signature
+from ..layouts import byte_count_bits
+from .axi_reader import REFUSED
+from .rows import burst_layout
+
+__all__ = ["NibbleGate"]
+
+
+class NibbleGate(wiring.Component):
+    """Pass bursts on; before each row with an odd last nibble read the byte that holds it.
+
+    Such a row waits until the older rows are in memory, because they may have written the byte. Other commands pass
+    without delay.
+
+    Members
+    -------
+    odd_nibble, row_bytes : In
+        Of the command under way.
+    i, o : In, Out(stream of burst_layout(config))
+        Bursts.
+    quiet : In(1)
+        All bursts passed on so far have been answered.
+    stop : In(1)
+        Begin no further row.
+    memory : Out(read_signature(config))
+        AR and R.
+    nibble : Out(4)
+        Upper half of the byte, for the row under way.
+    refused : Out(1)
+        The bus refuses the byte, in this cycle; ``address`` is its address.
+    address : Out(64)
+    busy : Out(1)
+        A read is under way.
+    """
+
+    odd_nibble: Signal
+    row_bytes: Signal
+    i: stream.Interface
+    o: stream.Interface
+    quiet: Signal
+    stop: Signal
+    memory: wiring.PureInterface
+    nibble: Signal
+    refused: Signal
+    address: Signal
+    busy: Signal
+
+    def __init__(self, *, config: CoreConfig):
+        self._config = config
+        super().__init__({
+            "odd_nibble": In(1),
+            "row_bytes": In(byte_count_bits(config)),
+            "i": In(stream.Signature(burst_layout(config))),
+            "o": Out(stream.Signature(burst_layout(config))),
+            "quiet": In(1),
+            "stop": In(1),
+            "memory": Out(read_signature(config)),
+            "nibble": Out(4),
+            "refused": Out(1),
+            "address": Out(64),
+            "busy": Out(1),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """Stop the first burst of a row until its byte is here."""
+        m = Module()
+        config = self._config
+        beat_bits = exact_log2(config.axi_data_bytes)
+        ar, r = self.memory.ar, self.memory.r
+        fetched = Signal()
+        wanted = Signal()
+        m.d.comb += [
+            self.address.eq(self.i.p.address + self.row_bytes - 1),
+            # A byte that may not be accessed ends the store anyway, so its row goes on without it.
+            wanted.eq(
+                self.odd_nibble & self.i.p.row_start & ~fetched & ~self.address[config.axi_address_bits :].any()
+            ),
+            self.o.payload.eq(self.i.payload),
+            ar.p.id.eq(0),
+            ar.p.addr.eq(Cat(Const(0, beat_bits), self.address[beat_bits:])),
+            ar.p.len.eq(0),
+            ar.p.size.eq(beat_bits),
+            ar.p.burst.eq(INCR),
+        ]
+        with m.FSM():
+            with m.State("PASS"):
+                m.d.comb += [self.o.valid.eq(self.i.valid & ~wanted), self.i.ready.eq(self.o.ready & ~wanted)]
+                with m.If(self.i.valid & self.i.ready):
+                    m.d.sync += fetched.eq(0)
+                with m.Elif(self.i.valid & wanted & self.quiet & ~self.stop):
+                    m.next = "ASK"
+            with m.State("ASK"):
+                m.d.comb += [ar.valid.eq(1), self.busy.eq(1)]
+                with m.If(ar.ready):
+                    m.next = "ANSWER"
+            with m.State("ANSWER"):
+                m.d.comb += [r.ready.eq(1), self.busy.eq(1), self.refused.eq(r.valid & r.p.resp[REFUSED])]
+                with m.If(r.valid):
+                    m.d.sync += [
+                        fetched.eq(1),
+                        self.nibble.eq(r.p.data.word_select(self.address[:beat_bits], 8)[4:]),
+                    ]
+                    m.next = "PASS"
+        return m

@@ -1,0 +1,219 @@
+"""Bench of the store engine; started by test_store_engine.py."""
+
+import random
+from collections import deque
+
+import cocotb
+from cocotb.triggers import RisingEdge
+from move_bench import PAGE, AxiMemory, Move, random_move
+
+from linxtile.config import CoreConfig
+from linxtile.isa.faults import Rule
+from linxtile_rtl.layouts import done_layout, store_layout
+from linxtile_sim.axi_check import AxiChecker
+from linxtile_sim.streams import HoldChecker, Sink, Source, cycles, start
+from linxtile_sim.unit import parameters
+
+CONFIG = CoreConfig.named(parameters().get("config", "default"))
+VECTOR = CONFIG.vector_bytes
+LIMIT = 1 << CONFIG.axi_address_bits
+
+
+class TileLines:
+    """Read port of the tile RAM: lines two cycles after their request, four buffered."""
+
+    def __init__(self, dut, *, stall):
+        self.dut, self.stall = dut, stall
+        self.rng = random.Random(f"{cocotb.RANDOM_SEED}/lines")
+        self.requested = []
+        self._queue = deque()
+        self._now = 0
+        HoldChecker(dut, "read_request")
+        dut.read_request_ready.value = 0
+        dut.read_response_valid.value = 0
+        dut.read_response_payload.value = self.rng.getrandbits(VECTOR * 8)
+        cocotb.start_soon(self._run())
+
+    def line(self, number):
+        return random.Random(f"line {number}").randbytes(VECTOR)
+
+    async def _run(self):
+        dut = self.dut
+        while True:
+            await RisingEdge(dut.clk)
+            self._now += 1
+            if dut.rst.value == 1:
+                continue
+            if dut.read_response_valid.value == 1 and dut.read_response_ready.value == 1:
+                self._queue.popleft()
+                dut.read_response_valid.value = 0
+                shown = False
+            else:
+                shown = dut.read_response_valid.value == 1
+            if dut.read_request_valid.value == 1 and dut.read_request_ready.value == 1:
+                number = int(dut.read_request_payload.value)
+                self.requested.append(number)
+                self._queue.append((self._now + 1, number))
+            if not shown and self._queue and self._queue[0][0] <= self._now and self.rng.random() >= self.stall:
+                dut.read_response_valid.value = 1
+                dut.read_response_payload.value = int.from_bytes(self.line(self._queue[0][1]), "little")
+            dut.read_request_ready.value = int(len(self._queue) < 4 and self.rng.random() >= self.stall)
+
+
+class Bench:
+    """Engine with memory and tile lines."""
+
+    def __init__(self, dut, *, stall=0.0, latency=1):
+        self.dut = dut
+        seed = cocotb.RANDOM_SEED
+        self.memory = AxiMemory(dut, "m_axi_mem", data_bytes=VECTOR, latency=latency, stall=stall, seed=seed)
+        self.nibbles = AxiMemory(dut, "m_axi_nibble", data_bytes=VECTOR, latency=latency, stall=stall, seed=seed)
+        self.nibbles.pages = self.memory.pages
+        self.nibbles.error_pages = self.memory.error_pages
+        self.checkers = [AxiChecker(dut, prefix, data_bytes=VECTOR) for prefix in ("m_axi_mem", "m_axi_nibble")]
+        self.lines = TileLines(dut, stall=stall)
+        self.commands = Source(dut, "command", shape=store_layout(CONFIG), stall=stall)
+        self.done = Sink(dut, "done", shape=done_layout(CONFIG), stall=stall)
+        self.rng = random.Random(seed)
+        dut.flush.value = 0
+
+    def move(self):
+        return random_move(
+            self.rng, tile_bytes=CONFIG.tile_max_bytes, lines=CONFIG.lines, vector_bytes=VECTOR, store=True
+        )
+
+    def expected(self, move):
+        """Every touched page after the store."""
+        count = move.tile_bytes // VECTOR
+        image = b"".join(self.lines.line(move.tile_line + index) for index in range(count))
+        after = move.stored_bytes(image, self.memory.read)
+        pages = {address // PAGE: bytearray(self.memory.page(address)) for address in after}
+        for address, byte in after.items():
+            pages[address // PAGE][address % PAGE] = byte
+        return {**self.memory.snapshot(), **pages}
+
+    def compare(self, move, expected):
+        for number, page in expected.items():
+            got = self.memory.page(number * PAGE)
+            at = next((k for k in range(PAGE) if got[k] != page[k]), None)
+            assert at is None, f"{move}: byte at {number * PAGE + at:#x} is {got[at]:#x}, not {page[at]:#x}"
+
+    async def finish(self):
+        await cycles(self.dut, 3)
+        assert self.dut.idle.value == 1
+        for checker in self.checkers:
+            checker.assert_idle()
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(stall=[0.0, 0.4])
+async def exactly_the_valid_bytes_change(dut, stall):
+    bench = Bench(dut, stall=stall, latency=4)
+    await start(dut)
+    for index in range(parameters()["moves"]):
+        move = bench.move()
+        expected = bench.expected(move)
+        tag = index % CONFIG.blocks_in_flight
+        bench.commands.put(move.command(tag))
+        done = (await bench.done.wait(index + 1))[index]
+        assert (done["tag"], done["fault"], done["fault_address"]) == (tag, 0, 0), f"{move}: {done}"
+        bench.compare(move, expected)
+    await bench.finish()
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(stall=[0.0, 0.4])
+async def the_first_failing_element_is_told(dut, stall):
+    bench = Bench(dut, stall=stall, latency=3)
+    await start(dut)
+    faults = 0
+    for index in range(parameters()["moves"]):
+        move = bench.move()
+        if bench.rng.random() < 0.3:
+            span = move.row_bytes * 2 + 9
+            move = Move(**{**move.__dict__, "base": bench.rng.choice([LIMIT, 2**64]) - bench.rng.randrange(1, span)})
+        touched = sorted({address // PAGE for address, _, _ in move.nibbles() if address < LIMIT})
+        bench.memory.error_pages.clear()
+        bench.memory.error_pages.update(bench.rng.sample(touched, min(len(touched), bench.rng.randrange(3))))
+        expected = move.first_failure(lambda address: address >= LIMIT or bench.memory.fails(address))
+        after = bench.expected(move) if expected is None else None
+        bench.commands.put(move.command(index % 4))
+        done = (await bench.done.wait(index + 1))[index]
+        assert done["tag"] == index % 4
+        if expected is None:
+            assert not done["fault"], f"{move}: {done}"
+            bench.compare(move, after)
+        else:
+            faults += 1
+            assert done["fault"] and done["rule"] == Rule.MEM_WRITE, f"{move}: {done}"
+            assert done["fault_address"] == expected, f"{move}: {done['fault_address']:#x}, not {expected:#x}"
+    assert faults > parameters()["moves"] // 5
+    assert all(address + beats * VECTOR <= LIMIT for address, beats in bench.memory.writes + bench.nibbles.reads)
+    await bench.finish()
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(stall=[0.0, 0.4])
+async def a_flush_ends_a_store_without_a_report(dut, stall):
+    bench = Bench(dut, stall=stall, latency=9)
+    await start(dut)
+    for _ in range(parameters()["moves"]):
+        bench.commands.put(bench.move().command(1))
+        await bench.commands.drained()
+        before = len(bench.done.received)
+        await cycles(dut, bench.rng.randrange(60))
+        dut.flush.value = 1
+        await cycles(dut, 2)
+        while dut.idle.value == 0:
+            await RisingEdge(dut.clk)
+        dut.flush.value = 0
+        reported = len(bench.done.received)
+        assert reported - before <= 1
+        for checker in bench.checkers:
+            checker.assert_idle()
+        move = bench.move()
+        expected = bench.expected(move)
+        bench.commands.put(move.command(2))
+        done = (await bench.done.wait(reported + 1))[reported]
+        assert (done["tag"], done["fault"]) == (2, 0), done
+        bench.compare(move, expected)
+    await bench.finish()
+
+
+def figures():
+    """The stores of the performance figures, 4 KiB tiles: what they show, move."""
+    for base in (0x10000, 0x10FE9):
+        for gap in (0, 1, 16, 4096 + 3):
+            yield f"256-byte rows, base {base:#x}, gap {gap}", Move("U32", 64, 16, 64, base, 256 + gap, 4096)
+            yield f"16-byte rows, base {base:#x}, gap {gap}", Move("U8", 16, 256, 16, base, 16 + gap, 4096)
+            yield f"40-byte rows, base {base:#x}, gap {gap}", Move("U32", 10, 102, 10, base, 40 + gap, 4096)
+            yield f"28-byte rows, base {base:#x}, gap {gap}", Move("U32", 7, 146, 7, base, 28 + gap, 4096)
+            yield f"20 of 64 bytes, base {base:#x}, gap {gap}", Move("U32", 5, 64, 16, base, 20 + gap, 4096)
+            yield f"3-byte rows, base {base:#x}, gap {gap}", Move("U8", 3, 400, 3, base, 3 + gap, 4096)
+    yield "one element", Move("U8", 1, 1, 1, 0x10003, 1, 4096)
+
+
+@cocotb.test(timeout_time=50, timeout_unit="ms")
+@cocotb.parametrize(latency=[1, 50])
+async def cycles_stay_within_the_bound(dut, latency):
+    bench = Bench(dut, latency=latency)
+    await start(dut)
+    worst = {}
+    for name, move in figures():
+        expected = bench.expected(move)
+        bench.commands.put(move.command(0))
+        taken, cycle = None, 0
+        while True:
+            await RisingEdge(dut.clk)
+            cycle += 1
+            if dut.command_valid.value == 1 and dut.command_ready.value == 1:
+                taken = cycle
+            if taken is not None and dut.done_valid.value == 1 and dut.done_ready.value == 1:
+                break
+        bench.compare(move, expected)
+        over = cycle - taken - move.beats(VECTOR) - latency
+        dut._log.info(f"{name}: {cycle - taken} cycles, {move.beats(VECTOR)} beats, L {latency}: over {over}")
+        kind = name.split(",")[0]
+        worst[kind] = max(worst.get(kind, 0), over)
+    dut._log.info(f"worst beyond beats + L: {worst}")
+    assert all(over <= parameters()["over"] for over in worst.values()), worst
