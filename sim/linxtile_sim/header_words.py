@@ -1,12 +1,19 @@
 """Random header words for the decoder bench: blocks that are nearly right, mutations, and noise."""
 
 from linxtile.fetch import Word, WordStatus
-from linxtile.isa.codes import Destination, Engine, SourceForm
+from linxtile.isa.codes import Destination, Engine, Layout, SourceForm
 from linxtile.isa.faults import SETUP_WRITE_LIMIT
 from linxtile.isa.operation import Shape, Uses
 from linxtile.isa.operations import OPERATIONS, operation
 from linxtile.isa.types import DATA_TYPES, NO_TYPE, data_type
 from linxtile.isa.words import BLOCK_STARTS, WORDS, encode_word, word_bits, word_format
+
+SPECIAL = (
+    *(row for row in OPERATIONS if row.shape is Shape.STATE),
+    *[row for row in OPERATIONS if Uses.COMPARE in row.uses] * 3,
+    *[row for row in OPERATIONS if Uses.BYTE_ID in row.uses] * 4,
+)
+"""Operations that no configuration runs, and those that have close rules of their own, these more often."""
 
 DESTINATIONS = (Destination.T, Destination.U, Destination.M, Destination.N)
 
@@ -54,10 +61,10 @@ class Generator:
                 encode_word("B.IOT", form=SourceForm.TWO, last=1, size=4),
             ]
             closing += [len(values) - 3, len(values)]
-        return self._place([*values, 0]), closing
+        return self._place([*values, 0], sound=True), closing
 
-    def _place(self, values):
-        """Give the words addresses; rarely one cannot be fetched or the last one is cut."""
+    def _place(self, values, *, sound=False):
+        """Give the words addresses; unless all must be ``sound``, rarely one cannot be fetched or the last one is cut."""
         rng = self._rng
         address = rng.getrandbits(40) * 2
         words = []
@@ -65,8 +72,8 @@ class Generator:
             bits = word_bits(value & 0xFFFF)
             value &= (1 << bits) - 1
             last = number == len(values) - 1
-            status = WordStatus.BUS_ERROR if self._odd(0.002) else WordStatus.WHOLE
-            if last and bits == 32 and self._odd(0.3):
+            status = WordStatus.BUS_ERROR if not sound and self._odd(0.002) else WordStatus.WHOLE
+            if last and bits == 32 and not sound and self._odd(0.3):
                 status, value = WordStatus.TRUNCATED, value & 0xFFFF
             words.append(Word(value, bits, address, last, status))
             address += bits // 8
@@ -110,7 +117,7 @@ class Generator:
 
     def _setup(self):
         rng = self._rng
-        count = SETUP_WRITE_LIMIT + 1 if self._odd(0.06) else rng.choice((0, 1, 2, 3, 5, SETUP_WRITE_LIMIT))
+        count = SETUP_WRITE_LIMIT + 1 if self._odd(0.15) else rng.choice((0, 1, 2, 3, 5, SETUP_WRITE_LIMIT))
         values = [encode_word("BSTART.STD FALL", offset=rng.getrandbits(17))]
         for _ in range(count):
             form = word_format(rng.choice(("LUI", "ADDI", "SLLI")))
@@ -126,6 +133,8 @@ class Generator:
     def _block(self):
         rng = self._rng
         row = operation(rng.choice(self._runs)) if rng.random() < 0.8 else rng.choice(OPERATIONS)
+        if self._odd(0.2):
+            row = rng.choice(SPECIAL)
         types = sorted(self._config.operations.get(row.name, ())) or list(row.source_types or ())
         code = data_type(rng.choice(types)).code if types else NO_TYPE
         if self._odd():
@@ -134,7 +143,8 @@ class Generator:
         if row.engine is Engine.TEPL:
             start["mode"] = row.mode
         if self._odd():
-            start["function"] = rng.randrange(32)
+            # Most selectors of the last mode are reserved.
+            start |= {"function": rng.randrange(32)} | ({"mode": 3} if row.engine is Engine.TEPL else {})
         rest = self._dimensions(row) + self._control()
         if row.uses & ~Uses.PAD or rng.random() < 0.4:
             rest.append(self._attributes(row, code))
@@ -150,7 +160,7 @@ class Generator:
         names = [data_type_row.name for data_type_row in DATA_TYPES]
         pairs = [name for name in names if self._pairs(row, first, name)]
         fields = {
-            "compare": rng.randrange(8 if self._odd(0.1) else 6),
+            "compare": rng.randrange(8),
             "pad": rng.randrange(4),
             "saturate": rng.getrandbits(1),
             "canonical": rng.getrandbits(1),
@@ -160,10 +170,8 @@ class Generator:
         }
         if self._odd():
             fields["data_type"] = rng.randrange(32)
-        if self._odd():
-            fields["layout"] = rng.choice((16, rng.randrange(32)))
-        if row.shape is Shape.HISTOGRAM:
-            fields["pad"] = rng.randrange(4)
+        if self._odd(0.05):
+            fields["layout"] = rng.choice((Layout.RESERVED_16, rng.randrange(32)))
         return encode_word("B.DATR", **fields)
 
     @staticmethod
@@ -177,7 +185,7 @@ class Generator:
         for loop in range(3):
             if rng.random() < 0.4:
                 continue
-            zero = self._odd(0.03)
+            zero = self._odd(0.01)
             form = rng.choice(("B.DIM", "C.B.DIM", "C.B.DIMI"))
             if form == "B.DIM":
                 immediate = 0 if zero else rng.getrandbits(17)
@@ -243,10 +251,10 @@ class Generator:
         rng = self._rng
         count = rng.randint(0, 5) if self._odd(0.03) else rng.randint(row.min_scalars, row.max_scalars)
         registers = rng.sample(range(1, 24), count)
+        if registers and self._odd(0.1):
+            registers.append(rng.choice(registers))
         if registers and self._odd():
-            registers[-1] = registers[0] if self._odd(0.5) else rng.randrange(32)
-        if len(registers) > 1 and self._odd():
-            registers[1] = registers[0]
+            registers[-1] = rng.randrange(32)
         values = []
         while registers or (not values and self._odd(0.02)):
             places = rng.sample(("source0", "source1", "source2"), min(len(registers), rng.randint(1, 3)))

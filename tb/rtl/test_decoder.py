@@ -17,7 +17,7 @@ from linxtile.isa.codes import REGISTER_BITS, REGISTER_COUNT, Destination, Layou
 from linxtile.isa.faults import RULES, Rule, Stage
 from linxtile.isa.operation import Uses
 from linxtile.isa.operations import OPERATIONS
-from linxtile.isa.types import NO_TYPE, data_type
+from linxtile.isa.types import NO_TYPE
 from linxtile.isa.words import WORDS, decode_word
 from linxtile_rtl.decoder import HeaderDecoder
 from linxtile_rtl.gpr import INDEX_BITS, GprFile, commit_layout
@@ -278,6 +278,8 @@ async def programs_decode_as_in_the_model(dut, stall):
             await bench.check_registers()
     dut._log.info("rules: %s", ", ".join(f"{rule.name} {rules[rule]}" for rule in HEADER_RULES))
     dut._log.info("descriptions: %s; words: %s", dict(kinds), dict(forms))
+    if not parameters()["thorough"]:
+        return
     rare = [rule.name for rule in HEADER_RULES if rules[rule] < 5]
     assert not rare, f"fewer than five hits of {rare}"
     assert all(forms[row.name] >= 5 for row in WORDS), forms
@@ -293,13 +295,23 @@ async def a_word_a_cycle_and_no_bubble_between_blocks(dut):
     program, closing = generator.plain_program(60)
     await bench.run(program, "plain program")
     stamps = [item["closed_at"] for item in bench.blocks.received[:-1]]
-    assert [stamp - stamps[0] for stamp in stamps] == [place - closing[0] for place in closing]
+    late = [stamp - stamps[0] - (place - closing[0]) for stamp, place in zip(stamps, closing, strict=True)]
+    assert not any(late), f"cycles lost before each block closed: {late}"
 
 
 @pytest.mark.parametrize("config", CONFIGS)
 def test_headers_decode_as_in_the_model(config):
-    run_unit(FrontEnd(CONFIGS[config]), __file__, parameters={"config": config, "programs": 400})
+    run_unit(
+        FrontEnd(CONFIGS[config]),
+        __file__,
+        simulator="verilator",
+        parameters={"config": config, "programs": 900, "thorough": True},
+    )
 
 
-def test_every_rule_of_the_header_is_expected():
-    assert {data_type("FP32").code} and len(HEADER_RULES) == 22
+def test_icarus_decodes_headers_as_in_the_model():
+    run_unit(
+        FrontEnd(CONFIGS["foundation"]),
+        __file__,
+        parameters={"config": "foundation", "programs": 60, "thorough": False},
+    )
