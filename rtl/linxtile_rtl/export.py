@@ -1,5 +1,6 @@
-"""The core as one Verilog file: ``python -m linxtile_rtl.export PRESET...`` writes build/verilog/linxtile_<preset>.v."""
+"""The core as one Verilog file: ``linxtile verilog [CONFIG...]`` writes build/verilog/linxtile_<name>.v."""
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ FOLDER = Path("build/verilog")
 
 def core_verilog(config: CoreConfig) -> str:
     """Return the core as flat Verilog-2001; the top module is ``linxtile_<name>``, its memory port ``m_axi_mem_*``."""
-    return emit(TileCore(config=config), f"linxtile_{config.name}", names=axi_names("mem", "m_axi_mem"))
+    return emit(TileCore(config=config), f"linxtile_{config.name}", names=axi_names("memory", "m_axi_mem"))
 
 
 def write_core(config: CoreConfig, folder: Path = FOLDER) -> Path:
@@ -28,12 +29,19 @@ def write_core(config: CoreConfig, folder: Path = FOLDER) -> Path:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the presets named on the command line."""
-    for name in sys.argv[1:] if argv is None else argv:
-        if name not in PRESETS:
-            print(f"preset must be one of {', '.join(PRESETS)}, not {name!r}", file=sys.stderr)
-            return 2
-        print(write_core(PRESETS[name]))
+    """Write the configurations named on the command line; 0 done, 2 wrong usage."""
+    parser = argparse.ArgumentParser(prog="linxtile verilog", description="Write the core as Verilog-2001.")
+    parser.add_argument(
+        "configs", metavar="CONFIG", nargs="*", default=["default"], help=f"{', '.join(PRESETS)}, or a TOML file"
+    )
+    parser.add_argument("-o", dest="folder", type=Path, default=FOLDER, help=f"folder for the files (default {FOLDER})")
+    parsed = parser.parse_args(argv)
+    try:
+        for config in [CoreConfig.named(name) for name in parsed.configs]:
+            print(write_core(config, parsed.folder))
+    except (OSError, ValueError) as error:
+        print(f"linxtile: {error}", file=sys.stderr)
+        return 2
     return 0
 
 

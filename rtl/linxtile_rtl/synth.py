@@ -1,4 +1,4 @@
-"""Cells of the core on an ECP5: ``python -m linxtile_rtl.synth PRESET...`` prints them unit by unit."""
+"""Cells of the core on an ECP5: ``python -m linxtile_rtl.synth CONFIG...`` prints them unit by unit."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from linxtile.config import PRESETS
+from linxtile.config import CoreConfig
 
 from .yosys import YosysError, run_script
 
@@ -129,19 +129,21 @@ def report(modules: Sequence[Module], top: str) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Synthesise the presets named on the command line."""
+    """Synthesise the configurations named on the command line."""
     from .export import core_verilog
 
     for name in sys.argv[1:] if argv is None else argv:
-        if name not in PRESETS:
-            print(f"preset must be one of {', '.join(PRESETS)}, not {name!r}", file=sys.stderr)
-            return 2
         try:
-            modules = synthesise(core_verilog(PRESETS[name]), f"linxtile_{name}")
+            config = CoreConfig.named(name)
+            modules = synthesise(core_verilog(config), f"linxtile_{config.name}")
+        except ValueError as error:
+            print(error, file=sys.stderr)
+            return 2
         except YosysError as error:
             print(error, file=sys.stderr)
             return 1
-        print(f"{name}, ECP5, no optimisation across modules:\n{report(modules, f'linxtile_{name}')}\n")
+        print(f"{config.name}, ECP5, no optimisation across modules:")
+        print(report(modules, f"linxtile_{config.name}"), end="\n\n")
     return 0
 
 
