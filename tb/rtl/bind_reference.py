@@ -1,0 +1,263 @@
+"""Blocks, names and storage as the rules say, one block after the other: what the scheduler is held against."""
+
+import copy
+from dataclasses import dataclass, field
+
+from linxtile.config import CoreConfig
+from linxtile.isa.codes import PadValue, size_bytes
+from linxtile.isa.faults import Rule
+from linxtile.isa.operations import operation
+from linxtile.isa.types import data_type
+
+GRANULE = 256
+WIDTH_CODES = {4: 0, 8: 1, 16: 2, 32: 3, 64: 4}
+ROW_VECTOR_SOURCES = {"TROWEXPAND": (0,), "TROWEXPANDSUB": (1,)}
+ROW_VECTOR_RESULTS = ("TROWSUM", "TROWMAX", "TROWMIN")
+
+
+@dataclass(eq=False)
+class Tile:
+    """A tile that lives: first granule, size code, width code, number of the block that writes it."""
+
+    base: int
+    code: int
+    width: int
+    producer: int
+
+    @property
+    def granules(self):
+        return range(self.base, self.base + size_bytes(self.code) // GRANULE)
+
+
+@dataclass
+class Block:
+    """A description, and what the engine will say of the block."""
+
+    name: str = "TEXPANDS"
+    kind: str = "TILE"
+    type: str = "FP32"
+    rows: int = 1
+    valid_columns: int = 1
+    columns: int = 1
+    scalars: tuple[int, ...] = ()
+    sources: tuple[tuple[int, int, int, int], ...] = ()
+    """Queue, index (``#1`` is 0), reuse, place of the word."""
+    destinations: tuple[tuple[int, int, int], ...] = ()
+    """Queue, size code, place of the word."""
+    pad: PadValue = PadValue.ZERO
+    acquire: int = 0
+    release: int = 0
+    trap: int = 0
+    address: int = 0
+    word: int = 0
+    rule: int = 0
+    writes: int = 0
+    flags: int = 0
+    engine_fault: tuple[int, int] | None = None
+
+    @property
+    def engine(self):
+        return {"TLOAD": "loads", "TSTORE": "stores"}.get(self.name, "vectors") if self.kind == "TILE" else None
+
+    @property
+    def bits(self):
+        return data_type(self.type).storage_bits
+
+    @property
+    def row_bytes(self):
+        return -(-self.valid_columns * self.bits // 8)
+
+    @property
+    def stride(self):
+        return self.scalars[1] if len(self.scalars) > 1 else self.row_bytes
+
+    def interval(self, address_bits):
+        """Return first and last byte, or None if the block may touch anything."""
+        last = self.scalars[0] + (self.rows - 1) * self.stride + self.row_bytes - 1
+        if self.rows > 1 and self.stride >> 63 or last >> address_bits:
+            return None
+        return self.scalars[0], last
+
+
+@dataclass
+class Outcome:
+    """What becomes of a block: its record, the state after it, its command and the blocks it waits for."""
+
+    number: int
+    rule: int = 0
+    word: int = 0
+    fault_address: int = 0
+    command: dict | None = None
+    after_finish: set[int] = field(default_factory=set)
+    after_commit: set[int] = field(default_factory=set)
+    names: list | None = None
+    pointer: int = 0
+    flags: int = 0
+
+
+def pad_pattern(type_name, pad):
+    """Return eight bytes of padding, element by element."""
+    row = data_type(type_name)
+    code = {PadValue.MAX: row.pad_max, PadValue.MIN: row.pad_min}.get(pad, 0)
+    pattern = 0
+    for place in range(0, 64, row.storage_bits):
+        pattern |= code << place
+    return pattern
+
+
+class Reference:
+    """Names and storage in program order; blocks are numbered from 0 through all runs."""
+
+    def __init__(self, config: CoreConfig):
+        self.config = config
+        self.names = [[None] * 16 for _ in range(4)]
+        self.pointer = 0
+        self.flags = 0
+        self.number = 0
+        self.first = 0
+        """First block of this run; older ones have committed or are gone."""
+        self.blocks = []
+        self.freed_by = {}
+
+    def copy(self) -> "Reference":
+        """Return a reference that goes on from here by itself."""
+        other = copy.copy(self)
+        other.names = [list(queue) for queue in self.names]
+        other.blocks, other.freed_by = list(self.blocks), dict(self.freed_by)
+        return other
+
+    def begin(self, number: int) -> None:
+        """Begin another run with block ``number``."""
+        self.blocks += [Block(kind="SETUP")] * (number - self.number)
+        self.first = self.number = number
+
+    def run(self, block: Block) -> Outcome:
+        """Return the outcome of the next block in program order; a fault changes nothing."""
+        outcome = Outcome(self.number, command=None)
+        self.number += 1
+        self.blocks.append(block)
+        if block.kind == "FAULT":
+            outcome.rule, outcome.word = block.rule, block.word
+        elif block.kind == "TILE":
+            self._tile(block, outcome)
+        outcome.after_finish = {number for number in outcome.after_finish if number >= self.first}
+        outcome.after_commit = {number for number in outcome.after_commit if number >= self.first}
+        outcome.names = [list(queue) for queue in self.names]
+        outcome.pointer, outcome.flags = self.pointer, self.flags
+        return outcome
+
+    def _tile(self, block, outcome):
+        outcome.word = block.address
+        sources = [self.names[queue][index] for queue, index, _, _ in block.sources]
+        broken = self._broken(block, sources)
+        places, pointer = (None, None) if broken else self._place(block)
+        if not broken and places is None:
+            broken = Rule.CAPACITY, 0
+        if broken:
+            outcome.rule, outcome.word = broken[0], block.address + 2 * broken[1]
+            return
+        self._hazards(block, outcome, sources, places)
+        outcome.command = self._command(block, sources, places)
+        if block.engine_fault:
+            outcome.rule, outcome.fault_address = block.engine_fault
+            return
+        kept = [source for source, (_, _, reuse, _) in zip(sources, block.sources, strict=True) if reuse]
+        gone = [tile for tile in sources if tile not in kept]
+        for queue in self.names:
+            queue[:] = [None if entry in gone else entry for entry in queue]
+        for (queue, code, _), base in zip(block.destinations, places, strict=True):
+            gone.append(self.names[queue].pop())
+            self.names[queue].insert(0, Tile(base, code, WIDTH_CODES[block.bits], outcome.number))
+        for tile in filter(None, gone):
+            self.freed_by.update(dict.fromkeys(tile.granules, outcome.number))
+        self.pointer = pointer
+        self.flags |= block.flags
+
+    def _broken(self, block, sources):
+        """Return the first broken rule and the place of its word, or None."""
+        for tile, (_, _, _, word) in zip(sources, block.sources, strict=True):
+            if tile is None:
+                return Rule.TILE_UNREADABLE, word
+        for _, code, word in block.destinations:
+            if not self.config.tile_min_bytes <= size_bytes(code) <= self.config.tile_max_bytes:
+                return Rule.PARM_SIZE, word
+        if block.valid_columns > block.columns:
+            return Rule.PARM_VALID_COL, 0
+        sizes = [size_bytes(tile.code) for tile in sources]
+        vectors = [sizes[place] for place in ROW_VECTOR_SOURCES.get(block.name, ())]
+        matrices = [size for place, size in enumerate(sizes) if place not in ROW_VECTOR_SOURCES.get(block.name, ())]
+        results = vectors if block.name in ROW_VECTOR_RESULTS else matrices
+        results += [size_bytes(code) for _, code, _ in block.destinations]
+        if any(block.rows > size * 8 // (block.columns * block.bits) for size in matrices):
+            return Rule.PARM_VALID_ROW, 0
+        if block.bits == 4 and block.columns % 2:
+            return Rule.PARM_ALIGN, 0
+        if any(block.rows * block.bits > size * 8 for size in vectors):
+            return Rule.PARM_CAPACITY, 0
+        return None
+
+    def _place(self, block):
+        """Return the bases of the destinations and the new pointer; the bases are None when one does not fit."""
+        taken = {granule for queue in self.names for tile in queue if tile for granule in tile.granules}
+        count, pointer, places = self.config.granules, self.pointer, []
+        for _, code, _ in block.destinations:
+            length = size_bytes(code) // GRANULE
+            starts = [*range(pointer, count), *range(pointer)]
+            fits = [at for at in starts if at % length == 0 and taken.isdisjoint(range(at, at + length))]
+            if not fits:
+                return None, pointer
+            taken.update(range(fits[0], fits[0] + length))
+            places.append(fits[0])
+            pointer = (fits[0] + length) % count
+        return places, pointer
+
+    def _hazards(self, block, outcome, sources, places):
+        outcome.after_finish = {tile.producer for tile in sources}
+        for (_, code, _), base in zip(block.destinations, places, strict=True):
+            written = Tile(base, code, 0, 0).granules
+            outcome.after_commit |= {self.freed_by[granule] for granule in written if granule in self.freed_by}
+        outcome.after_commit |= {number for number, other in enumerate(self.blocks[: outcome.number]) if other.trap}
+        if block.engine == "loads":
+            mine = block.interval(self.config.axi_address_bits)
+            for number, other in enumerate(self.blocks[: outcome.number]):
+                if other.engine == "stores":
+                    theirs = other.interval(self.config.axi_address_bits)
+                    if mine is None or theirs is None or mine[0] <= theirs[1] and theirs[0] <= mine[1]:
+                        outcome.after_finish.add(number)
+                if other.acquire and other.kind == "TILE":
+                    outcome.after_commit.add(number)
+        if block.engine == "stores" or block.engine == "loads" and block.release:
+            outcome.after_commit |= set(range(outcome.number))
+
+    def _command(self, block, sources, places):
+        """Return the members of the engine command, without the tag."""
+        lines = GRANULE // self.config.vector_bytes
+        common = {
+            "valid_rows": block.rows,
+            "row_bytes": block.row_bytes,
+            "pitch_bytes": block.columns * block.bits // 8,
+        }
+        if block.engine == "vectors":
+            return common | {
+                "operation": operation(block.name).number,
+                "data_type": data_type(block.type).code,
+                "scalar": block.scalars[0] if block.scalars else None,
+                "valid_bytes": block.rows * block.columns * block.bits // 8,
+                "source_lines": [tile.base * lines for tile in sources],
+                "destination_line": places[0] * lines,
+                "destination_bytes": size_bytes(block.destinations[0][1]),
+                "pad_pattern": pad_pattern(block.type, block.pad),
+            }
+        move = common | {
+            "base": block.scalars[0],
+            "stride": block.stride,
+            "odd_nibble": int(block.bits == 4 and block.valid_columns % 2),
+            "element_shift": max(WIDTH_CODES[block.bits] - 1, 0),
+        }
+        if block.engine == "loads":
+            return move | {
+                "tile_line": places[0] * lines,
+                "tile_bytes": size_bytes(block.destinations[0][1]),
+                "pad_pattern": pad_pattern(block.type, block.pad),
+            }
+        return move | {"tile_line": sources[0].base * lines, "tile_bytes": size_bytes(sources[0].code)}

@@ -1,0 +1,296 @@
+"""Programs for the scheduler bench: random ones, each bind rule, and the order of blocks that depend on each other."""
+
+import dataclasses
+import random
+
+import cocotb
+from bind_reference import Block
+from cocotb.triggers import RisingEdge
+from scheduler_bench import Bench
+
+from linxtile.config import CoreConfig
+from linxtile.isa.codes import PadValue, size_bytes
+from linxtile.isa.faults import Rule
+from linxtile_sim.streams import cycles
+from linxtile_sim.unit import parameters
+
+FINISH = Block(kind="FINISH", address=0xF000)
+ELEMENTWISE = {"TADD": 2, "TABS": 1, "TADDS": 1, "TMAX": 2}
+OTHERS = {"TROWSUM": 1, "TEXPANDS": 0, "TROWEXPAND": 1, "TROWEXPANDSUB": 2}
+MOVES = {"TLOAD": 0, "TSTORE": 1}
+
+
+def configuration():
+    return CoreConfig(**parameters()["config"])
+
+
+class Generator:
+    """Random blocks that mostly fit the tiles there are."""
+
+    def __init__(self, bench, rng, wrong):
+        self.bench, self.rng, self.wrong = bench, rng, wrong
+        self.address = 0x1000
+
+    def program(self, length):
+        """Return nothing; put ``length`` blocks and an end."""
+        for _ in range(length):
+            self.bench.put(self.block())
+        self.bench.put(
+            FINISH if self.rng.random() < 0.7 else Block(kind="FAULT", rule=Rule.ILL_WORD, address=8, word=12)
+        )
+
+    def block(self):
+        rng = self.rng
+        self.address += rng.randrange(4, 64, 2)
+        if rng.random() < 0.1:
+            return Block(kind="SETUP", address=self.address, writes=rng.randrange(33))
+        name = rng.choice([*ELEMENTWISE, *OTHERS, *MOVES, *MOVES])
+        live = [
+            (queue, index, tile)
+            for queue, names in enumerate(self.bench.ahead.names)
+            for index, tile in enumerate(names)
+            if tile is not None
+        ]
+        wanted = {**ELEMENTWISE, **OTHERS, **MOVES}[name]
+        if len(live) < 2 and wanted:
+            name, wanted = "TEXPANDS", 0
+        types = sorted(self.bench.config.operations[name])
+        block = Block(name=name, type=rng.choice(types), address=self.address, pad=rng.choice(list(PadValue)))
+        chosen = [rng.choice(live) for _ in range(wanted)]
+        config = self.bench.config
+        codes = [code for code in range(16) if config.tile_min_bytes <= size_bytes(code) <= config.tile_max_bytes]
+        used = sum(len(tile.granules) for _, _, tile in live)
+        # Near the limit tiles are small and nothing is kept, or most programs would end for want of space.
+        crowded = used > config.granules * rng.choice((0.4, 0.6, 0.9))
+        code = codes[0] if crowded else min(rng.choice(codes), rng.choice(codes), rng.choice(codes))
+        block.sources = tuple(
+            (queue, index, int(rng.random() < 0.3 * (not crowded)), 2 * place + 3)
+            for place, (queue, index, _) in enumerate(chosen)
+        )
+        if name != "TSTORE":
+            block.destinations = ((rng.choice((0, rng.randrange(4))), code, 9),)
+        smallest = min([size_bytes(tile.code) for _, _, tile in chosen] + [size_bytes(code)])
+        self._dimensions(block, smallest * 8 // block.bits)
+        if name in MOVES:
+            block.scalars = (rng.randrange(1 << 12) << rng.choice((0, 0, 4)), rng.choice((0, 64, 333, 1 << 12)))[
+                : rng.choice((1, 2))
+            ]
+            block.acquire, block.release = int(rng.random() < 0.1), int(rng.random() < 0.1)
+        elif name in ("TADDS", "TEXPANDS"):
+            block.scalars = (rng.getrandbits(64),)
+        block.trap = int(rng.random() < 0.04)
+        block.flags = rng.choice((0, 0, 0, rng.randrange(8)))
+        if rng.random() < self.wrong:
+            self._spoil(block)
+        return block
+
+    def _dimensions(self, block, elements):
+        """Rows and columns that fit into a number of elements, often exactly."""
+        rng = self.rng
+        block.columns = rng.randint(1, max(1, min(elements, rng.choice((4, 64, elements)))))
+        if block.bits == 4:
+            block.columns += block.columns % 2
+        most = max(1, elements // block.columns)
+        block.rows = rng.choice((most, rng.randint(1, most)))
+        block.valid_columns = rng.choice((block.columns, rng.randint(1, block.columns)))
+
+    def _spoil(self, block):
+        """Break something, not always a rule."""
+        rng = self.rng
+        kind = rng.randrange(7)
+        if kind == 0 and block.sources:
+            queue, _, reuse, word = block.sources[-1]
+            block.sources = (*block.sources[:-1], (queue, rng.randrange(16), reuse, word))
+        elif kind == 1 and block.destinations:
+            block.destinations = ((block.destinations[0][0], rng.choice((1, 3, 12, 15)), 9),)
+        elif kind == 2:
+            block.valid_columns = rng.choice((block.columns + 1, 65535))
+        elif kind == 3:
+            block.rows = rng.choice((block.rows + 1, 65535))
+        elif kind == 4:
+            block.columns = min(block.columns + 1, 65535)
+        elif kind == 5 and block.name == "TLOAD":
+            block.engine_fault = (int(Rule.MEM_READ), rng.getrandbits(64))
+        elif block.name in MOVES:
+            block.scalars = (
+                rng.choice((rng.getrandbits(64), (1 << 64) - 8)),
+                rng.choice((rng.getrandbits(64), (1 << 64) - 64)),
+            )
+            if block.name == "TSTORE" and rng.random() < 0.5:
+                block.engine_fault = (int(Rule.MEM_WRITE), rng.getrandbits(64))
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def random_programs(dut):
+    """Several programs on one state, faults and ends between them."""
+    given = parameters()
+    rng = random.Random(cocotb.RANDOM_SEED)
+    bench = Bench(dut, configuration(), stall=given["stall"], latency=tuple(given["latency"]))
+    await bench.begin()
+    rules = []
+    for _ in range(given["programs"]):
+        await bench.restart()
+        Generator(bench, rng, given["wrong"]).program(rng.randint(5, 60))
+        rules.append(bench.expected_records[-1][0].rule)
+        await bench.halted()
+        await cycles(dut, rng.randrange(3))
+    dut._log.info(
+        "%d records, ends: %s",
+        bench.records,
+        {Rule(rule).name if rule else "FINISH": rules.count(rule) for rule in set(rules)},
+    )
+    assert bench.records > 8 * given["programs"]
+
+
+def tile(code=8, queue=0, word=5):
+    """A block that makes a tile."""
+    return Block(name="TEXPANDS", type="U8", scalars=(7,), destinations=((queue, code, word),))
+
+
+def load(base, *, code=4, name="TLOAD", **more):
+    """A load, or a store, of four rows of 16 bytes."""
+    operand = {"destinations": ((3, code, 5),)} if name == "TLOAD" else {"sources": ((0, 0, 1, 5),)}
+    block = Block(name=name, type="U8", rows=4, valid_columns=16, columns=16, scalars=(base, 64), **operand)
+    return dataclasses.replace(block, **more)
+
+
+def store(base, **more):
+    return load(base, name="TSTORE", **more)
+
+
+NOTHING = (1, 9, 0, 7)
+"""A source name that was never written."""
+ADD = Block(name="TADD", type="U32", rows=8, valid_columns=8, columns=8, destinations=((1, 4, 9),), word=0)
+T1, T2 = (0, 0, 1, 3), (0, 1, 1, 3)
+
+RULES = {
+    # Both sources are wrong: the first one is reported. It wins over everything else that is wrong.
+    "first_source": (Rule.TILE_UNREADABLE, dataclasses.replace(ADD, sources=(NOTHING, (2, 0, 0, 3)), valid_columns=9)),
+    "second_source": (Rule.TILE_UNREADABLE, dataclasses.replace(ADD, sources=(T1, NOTHING))),
+    "size_below": (
+        Rule.PARM_SIZE,
+        dataclasses.replace(ADD, sources=(T1, T2), destinations=((1, 3, 9),), valid_columns=9),
+    ),
+    "size_above": (Rule.PARM_SIZE, dataclasses.replace(ADD, sources=(T1, T2), destinations=((1, 12, 9),))),
+    "columns": (Rule.PARM_VALID_COL, dataclasses.replace(ADD, sources=(T1, T2), valid_columns=9, rows=65535)),
+    "rows_of_source": (
+        Rule.PARM_VALID_ROW,
+        dataclasses.replace(ADD, sources=(T1, T2), destinations=((1, 8, 9),), rows=9),
+    ),
+    "rows_of_destination": (Rule.PARM_VALID_ROW, dataclasses.replace(ADD, sources=((0, 2, 1, 3),) * 2, rows=9)),
+    "no_row": (Rule.PARM_VALID_ROW, dataclasses.replace(ADD, sources=(T1, T2), columns=65)),
+    "largest": (Rule.PARM_VALID_ROW, load(0, type="FP64", rows=65535, columns=65535)),
+    "odd_columns": (Rule.PARM_ALIGN, load(0, type="U4x2", valid_columns=3, columns=5)),
+    "vector_source": (
+        Rule.PARM_CAPACITY,
+        Block(name="TROWEXPAND", type="U32", rows=65, columns=1, sources=(T1,), destinations=((1, 8, 9),)),
+    ),
+    "vector_result": (
+        Rule.PARM_CAPACITY,
+        Block(name="TROWMAX", type="FP16", rows=129, columns=1, sources=((0, 2, 1, 3),), destinations=((1, 4, 9),)),
+    ),
+    "space": (Rule.CAPACITY, tile(code=8)),
+}
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def bind_rules(dut):
+    """Each rule, behind a store that is slow and before a load; then the program goes on from the state before."""
+    bench = Bench(dut, configuration(), latency=(1, 30))
+    await bench.begin()
+    # T#4 fills half of the 8 KiB, T#3 has 512 bytes, T#2 and T#1 have 256: no run is left for another 4 KiB.
+    await bench.program([tile(code=8), tile(code=5), tile(code=4), tile(code=4), FINISH])
+    for name, (rule, block) in RULES.items():
+        block = dataclasses.replace(block, address=0x4000)
+        await bench.restart()
+        bench.put(store(0x100, address=0x1000), block, load(0x100, address=0x2000), FINISH)
+        outcome, _ = bench.expected_records[-1]
+        assert outcome.rule == rule, f"{name}: the reference says {Rule(outcome.rule).name}"
+        await bench.halted()
+    await bench.program([load(0x100), FINISH])
+    assert bench.records == 4 + 1 + 2 * len(RULES) + 2
+
+
+async def starts(bench, number, within=60):
+    """Whether the command of a block is taken in the next cycles."""
+    for _ in range(within):
+        await RisingEdge(bench.dut.clk)
+        if number in bench.command_cycles:
+            return True
+    return False
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def loads_and_stores(dut):
+    """A load passes a store to other addresses, and waits for one that may touch a byte of its own."""
+    bench = Bench(dut, configuration())
+    await bench.begin()
+    await bench.program([tile(code=4, queue=0), FINISH])
+    # The store touches 0x1000 to 0x10cf.
+    apart = [load(0x10D0), load(0x1000 - 0xD0), load(0x1000, rows=1, scalars=(0xFF0,)), load(1 << 20)]
+    touching = [load(0x10CF), load(0x1000 - 0xCF), load(0x1040, rows=1), load(0x1010), load(0, scalars=(0, 1 << 63)),
+                load(0, scalars=((1 << 64) - 1, 64)), load(0, scalars=(1 << 39, 1 << 38))]  # fmt: skip
+    for blocks, passes in ((apart, True), (touching, False)):
+        for block in blocks:
+            await bench.restart()
+            first = bench.reference.number
+            bench.held = {first}
+            bench.put(store(0x1000), block, FINISH)
+            assert await starts(bench, first + 1) == passes, block
+            bench.held = set()
+            await bench.halted()
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def attributes(dut):
+    """Acquire holds younger loads, release waits for older blocks, a trap holds everything until it is resumed."""
+    bench = Bench(dut, configuration())
+    await bench.begin()
+    await bench.program([tile(code=4), FINISH])
+    for blocks in (
+        [load(0, acquire=1), load(0x1000)],
+        [load(0), load(0x1000, release=1)],
+        [load(0, trap=1), load(0x1000)],
+    ):
+        await bench.restart()
+        first = bench.reference.number
+        bench.held = {first}
+        bench.put(*blocks, FINISH)
+        assert not await starts(bench, first + 1), blocks
+        bench.held, bench.resume = set(), False
+        assert await starts(bench, first + 1) == (not blocks[0].trap), blocks
+        bench.resume = True
+        await bench.halted()
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
+async def cycle_counts(dut):
+    """Idle core: command in the fifth cycle, record two cycles after the report. A stream: a block every 12 cycles."""
+    bench = Bench(dut, configuration(), latency=(20, 20))
+    await bench.begin()
+    await bench.program([tile(code=4), tile(code=4), FINISH])
+    for block in (dataclasses.replace(ADD, sources=(T1, T2)), load(0x100), store(0x100)):
+        await bench.restart()
+        number = bench.reference.number
+        bench.put(block)
+        while number not in bench.record_cycles:
+            await RisingEdge(dut.clk)
+        bind = bench.command_cycles[number] - bench.appeared[number]
+        commit = bench.record_cycles[number] - bench.command_cycles[number] - 20
+        dut._log.info(
+            "%s: command %d cycles after its description, record %d after the report", block.name, bind, commit
+        )
+        assert bind <= (8 if block.name == "TSTORE" else 5)
+        assert commit <= 2
+        bench.put(FINISH)
+        await bench.halted()
+
+    bench.latency = (1, 1)
+    await bench.restart()
+    first = bench.reference.number
+    chain = [dataclasses.replace(ADD, sources=((1, 0, 0, 3), (2, 0, 0, 3))), tile(4, 1), tile(4, 2)]
+    bench.put(tile(4, 1), tile(4, 2), *chain * 20, FINISH)
+    await bench.halted()
+    spent = bench.record_cycles[first + 60] - bench.record_cycles[first]
+    dut._log.info("stream: %.2f cycles a block", spent / 60)
+    assert spent <= 60 * 12
