@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from linxtile.isa.operations import operation
-from linxtile.isa.support import FOUNDATION
+from linxtile.isa.support import FOUNDATION, FOUNDATION_LAYOUTS, FOUNDATION_MAX_TILES
 
 __all__ = ["GRANULE_BYTES", "PRESETS", "CoreConfig"]
 
@@ -74,8 +75,8 @@ class CoreConfig:
     tile_max_bytes: int = 32 * 1024
     axi_address_bits: int = 40
     operations: Mapping[str, frozenset[str]] = field(default_factory=lambda: FOUNDATION)
-    move_tiles: int = 1
-    move_layouts: frozenset[str] = frozenset({"NORM"})
+    move_tiles: int = FOUNDATION_MAX_TILES
+    move_layouts: frozenset[str] = frozenset(layout.name for layout in FOUNDATION_LAYOUTS)
     vector_bytes: int = 16
     banks: int = 8
     axi_data_bytes: int = 16
@@ -112,6 +113,7 @@ class CoreConfig:
                 f"banks must leave at least one line a bank in {self.tile_ram_bytes} bytes, not {self.banks!r}"
             )
         object.__setattr__(self, "operations", self._checked_operations())
+        object.__setattr__(self, "move_layouts", frozenset(self.move_layouts))
 
     def _checked_operations(self) -> Mapping[str, frozenset[str]]:
         checked: dict[str, frozenset[str]] = {}
@@ -130,6 +132,16 @@ class CoreConfig:
     def replace(self, **changes: object) -> "CoreConfig":
         """Return a copy with some parameters changed, checked again."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+
+    def plain(self) -> dict[str, object]:
+        """Return the parameters as plain values in one order: names, numbers, sorted tuples."""
+        values = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)}
+        values["operations"] = {name: tuple(sorted(self.operations[name])) for name in sorted(self.operations)}
+        values["move_layouts"] = tuple(sorted(self.move_layouts))
+        return values
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _from_plain, (self.plain(),)
 
     @property
     def granules(self) -> int:
@@ -180,6 +192,10 @@ class CoreConfig:
         if not Path(name_or_path).is_file():
             raise ValueError(f"configuration must be {', '.join(PRESETS)} or a TOML file, not {name_or_path!r}")
         return cls.from_toml(name_or_path)
+
+
+def _from_plain(values: dict[str, Any]) -> CoreConfig:
+    return CoreConfig(**values)
 
 
 PRESETS: Mapping[str, CoreConfig] = MappingProxyType(

@@ -193,6 +193,7 @@ class Machine:
         return self._retire(
             block.address, block.operation.name, new_tiles=new_tiles, writes=outcome.writes,
             block_flags=outcome.flags, token=block.dependency_destination, trap=block.attributes.trap,
+            description=block,
         )  # fmt: skip
 
     def _free(self, entry: object) -> None:
@@ -210,10 +211,11 @@ class Machine:
         registers: dict[int, int] | None = None,
         token: bool = False,
         trap: bool = False,
+        description: Block | None = None,
     ) -> Retired:
         return Retired(
             block, name, new_tiles or {}, writes or [], block_flags, registers or {}, token, trap,
-            self._queues.state(), self._allocator.pointer, self.flags,
+            self._queues.state(), self._allocator.pointer, self.flags, description,
         )  # fmt: skip
 
 

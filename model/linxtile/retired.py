@@ -5,6 +5,7 @@ from typing import Any
 
 from linxtile.faults import FaultRecord
 from linxtile.formats import Flag
+from linxtile.isa.block import Block
 from linxtile.isa.codes import register_name
 from linxtile.queues import QueueState
 from linxtile.tile import Tile
@@ -34,6 +35,8 @@ class Retired:
         The 64 names after it.
     pointer : int
         Rotating pointer after it, a byte address.
+    description : Block or None
+        The block as it was decoded; None for a set-up block.
     """
 
     block: int
@@ -47,6 +50,7 @@ class Retired:
     queues: QueueState
     pointer: int
     flags: Flag
+    description: Block | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record for JSON; byte strings are hex, addresses integers."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from linxtile.config import CoreConfig
-from linxtile.isa.codes import QUEUE_DEPTH, Queue
+from linxtile.config import GRANULE_BYTES, CoreConfig
+from linxtile.isa.codes import QUEUE_DEPTH, Queue, size_bytes
 from linxtile.isa.faults import Rule
 from linxtile.isa.operations import OPERATIONS
 from linxtile.queues import QueueState
@@ -85,7 +85,7 @@ def _compare_block(place: str, event: Event, retired: Retired, config: CoreConfi
         ("block address", hex(record["block_address"]), hex(retired.block)),
         ("operation", operation, retired.operation),
         ("block flags", _flag_bits(record["flags"]), int(retired.block_flags)),
-        ("sticky flags", event.flags, int(retired.flags)),
+        ("sticky flags", _flag_bits(event.flags), int(retired.flags)),
         ("rotating pointer", event.pointer, retired.pointer),
         ("trap after the block", record["trap_after"], int(retired.trap)),
         ("queues", _core_queues(event.committed), _model_queues(retired.queues)),
@@ -114,7 +114,11 @@ def _core_queues(committed: Mapping[str, Any]) -> dict[str, tuple[int, int, int]
         for index in range(1, QUEUE_DEPTH + 1):
             handle = committed["handles"][queue * QUEUE_DEPTH + (head - index + 1) % QUEUE_DEPTH]
             if handle["live"]:
-                names[f"{queue.name}#{index}"] = (handle["base"] * 256, 16 << handle["size_code"], handle["width_code"])
+                names[f"{queue.name}#{index}"] = (
+                    handle["base"] * GRANULE_BYTES,
+                    size_bytes(handle["size_code"]),
+                    handle["width_code"],
+                )
     return names
 
 

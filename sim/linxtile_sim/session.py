@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from cocotb.clock import Clock
-from cocotb.triggers import First, RisingEdge, Timer, ValueChange
+from cocotb.triggers import FallingEdge, First, RisingEdge, Timer, ValueChange
 
-from linxtile.config import CoreConfig
+from linxtile.config import GRANULE_BYTES, CoreConfig
 from linxtile_rtl.layouts import line_write_layout
-from linxtile_rtl.queues import state_layout
 
 from .hardware.memory import PAGE_BYTES, PAGES, page_slot
 from .hardware.top import event_layout
@@ -37,7 +36,7 @@ class Event:
     memory_digest: int
     committed: dict[str, Any]
     pointer: int
-    flags: int
+    flags: dict[str, int]
 
 
 class CoreSession:
@@ -61,7 +60,6 @@ class CoreSession:
         self._mapped: dict[int, int] = {}
         self._salt = 0
         self._event_layout = event_layout(config)
-        self._committed_layout = state_layout(config)
         self._write_layout = line_write_layout(config)
 
     async def start(self) -> None:
@@ -180,6 +178,8 @@ class CoreSession:
             toggle = ValueChange(self._dut.event_toggle)
             if await First(toggle, patience) is patience:
                 raise HangError(f"nothing retired for {self._patience} cycles")
+            # At the edge itself some outputs may still show what they were before it.
+            await FallingEdge(self._dut.clk)
             event = self._event()
             yield event
             if event.record["kind"].name in ("FAULT", "FINISH"):
@@ -209,9 +209,9 @@ class CoreSession:
             bits["record"],
             bits["tile_digest"],
             bits["memory_digest"],
-            unpack(self._committed_layout, self._dut.committed.value.to_unsigned()),
-            self._dut.pointer.value.to_unsigned(),
-            self._dut.flags.value.to_unsigned(),
+            bits["committed"],
+            bits["pointer"] * GRANULE_BYTES,
+            bits["flags"],
         )
 
     async def _map(self, page: int, slot: int, *, present: bool, error: bool) -> None:

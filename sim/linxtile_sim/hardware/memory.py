@@ -1,6 +1,6 @@
 """Memory behind the AXI port of a simulated core: pages that the host maps, error pages, latency and random stalls."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, ClockSignal, Instance, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
@@ -72,6 +72,37 @@ def page_layout(config: CoreConfig) -> data.StructLayout:
     return data.StructLayout({"number": config.axi_address_bits - 12, "present": 1, "error": 1})
 
 
+class LinePort:
+    """Signals of one port of the lines."""
+
+    def __init__(self, config: CoreConfig, name: str):
+        self.address = Signal(bits_for(PAGES * PAGE_BYTES // config.axi_data_bytes - 1), name=f"{name}_address")
+        self.data = Signal(config.axi_data_bytes * 8, name=f"{name}_data")
+
+
+class LinePorts:
+    """Ports of ``simulation_lines.v``: reads of the host, the fetch unit and AXI; writes with a bit per byte."""
+
+    def __init__(self, config: CoreConfig):
+        self.host = LinePort(config, "host")
+        self.fetch = LinePort(config, "fetch")
+        self.read = LinePort(config, "read")
+        self.write = LinePort(config, "write")
+        self.write_enable = Signal(config.axi_data_bytes)
+
+    def inputs(self) -> dict[str, Signal]:
+        """Return what the module reads, by port name."""
+        return {
+            "write_enable": self.write_enable,
+            "write_data": self.write.data,
+            **{f"{name}_address": getattr(self, name).address for name in ("host", "fetch", "read", "write")},
+        }
+
+    def outputs(self) -> dict[str, Signal]:
+        """Return what the module drives, by port name."""
+        return {f"{name}_data": getattr(self, name).data for name in ("host", "fetch", "read")}
+
+
 class Stall(wiring.Component):
     """Holds a stream back at random: opens with probability ``1 - level / 256``, then stays open until a transfer.
 
@@ -141,8 +172,14 @@ class SimulatedMemory(wiring.Component):
         m = Module()
         config = self._config
         self._line_shift = exact_log2(config.axi_data_bytes)
-        m.submodules.lines = self._lines = Memory(
-            shape=config.axi_data_bytes * 8, depth=PAGES * PAGE_BYTES // config.axi_data_bytes, init=[]
+        self._lines = LinePorts(config)
+        m.submodules.lines = Instance(
+            "simulation_lines",
+            p_ADDRESS_BITS=len(self._lines.host.address),
+            p_BYTES=config.axi_data_bytes,
+            i_clk=ClockSignal(),
+            **{f"i_{name}": signal for name, signal in self._lines.inputs().items()},
+            **{f"o_{name}": signal for name, signal in self._lines.outputs().items()},
         )
         m.submodules.table = self._table = Memory(shape=page_layout(config), depth=PAGES, init=[])
         port = self._table.write_port()
@@ -180,13 +217,12 @@ class SimulatedMemory(wiring.Component):
         return Cat(address[self._line_shift : 12], slot), mapped, mapped & port.data.error
 
     def _host(self, m: Module) -> None:
-        look = self._lines.read_port(domain="comb")
-        m.d.comb += [look.addr.eq(self.host.line), self.host.line_value.eq(look.data)]
+        m.d.comb += [self._lines.host.address.eq(self.host.line), self.host.line_value.eq(self._lines.host.data)]
 
     def _fetches(self, m: Module) -> None:
-        port = self._lines.read_port(domain="comb")
+        port = self._lines.fetch
         line, mapped, error = self._look_up(m, self.fetch.payload, "fetch")
-        m.d.comb += [port.addr.eq(line), self.fetch.ready.eq(~self.answer.valid | self.answer.ready)]
+        m.d.comb += [port.address.eq(line), self.fetch.ready.eq(~self.answer.valid | self.answer.ready)]
         with m.If(self.fetch.ready):
             m.d.sync += [
                 self.answer.valid.eq(self.fetch.valid),
@@ -227,13 +263,13 @@ class SimulatedMemory(wiring.Component):
         beat = Signal(8, name="read_beat")
         address = Signal(bits, name="read_address")
         m.d.comb += address.eq(start + (beat << self._line_shift))
-        port = self._lines.read_port(domain="comb")
+        port = self._lines.read
         line, mapped, error = self._look_up(m, address, "read")
         taken = channel.valid & channel.ready
         last = beat == queue.r_data[bits : bits + 8]
         started = Signal(name="read_started")
         m.d.comb += [
-            port.addr.eq(line),
+            port.address.eq(line),
             stall.taken.eq(taken),
             channel.valid.eq(queue.r_rdy & stall.open & (started | (age >= self.host.latency))),
             channel.p.data.eq(Mux(mapped & ~error, port.data, 0)),
@@ -256,16 +292,16 @@ class SimulatedMemory(wiring.Component):
         address = Signal(bits, name="write_address")
         m.d.comb += address.eq(start + (beat << self._line_shift))
         line, mapped, error = self._look_up(m, address, "write")
-        port = self._lines.write_port(granularity=8)
+        port = self._lines.write
         taken = channel.valid & channel.ready
         last = beat == queue.r_data[bits : bits + 8]
         stored = taken & mapped & ~error & ~self.host.line_write
         m.d.comb += [
             stall.taken.eq(taken),
             channel.ready.eq(queue.r_rdy & stall.open),
-            port.addr.eq(Mux(self.host.line_write, self.host.line, line)),
+            port.address.eq(Mux(self.host.line_write, self.host.line, line)),
             port.data.eq(Mux(self.host.line_write, self.host.line_data, channel.p.data)),
-            port.en.eq(Mux(self.host.line_write, ~0, Mux(stored, channel.p.strb, 0))),
+            self._lines.write_enable.eq(Mux(self.host.line_write, ~0, Mux(stored, channel.p.strb, 0))),
             queue.r_en.eq(taken & last),
         ]
         refused = Signal()

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from linxtile.config import CoreConfig
 from linxtile_rtl.core import TileCore, trace_signature
 from linxtile_rtl.fetch import WordAligner
-from linxtile_rtl.layouts import retire_layout
+from linxtile_rtl.layouts import BlockKind, flags_layout, granule_bits, retire_layout
 from linxtile_rtl.queues import state_layout
 
 from .digest import WORD_BYTES, mixed
@@ -22,6 +22,9 @@ def event_layout(config: CoreConfig) -> data.StructLayout:
         "record": retire_layout(config),
         "tile_digest": 64,
         "memory_digest": 64,
+        "committed": state_layout(config),
+        "pointer": granule_bits(config),
+        "flags": flags_layout(),
     })  # fmt: skip
 
 
@@ -37,7 +40,7 @@ class SimulationTop(wiring.Component):
     gpr_write, gpr_index, gpr_data, gpr_value
         Host access to the registers while the core is idle.
     event_toggle : Out(1)
-        Changes after each retired block; ``event`` then holds its record, ``committed``, ``pointer`` and ``flags`` the state.
+        Changes after each retired block; ``event`` then holds its record and the state.
     cycle : Out(32)
         Cycles since reset.
     trace : Out(trace_signature(config)).array(2)
@@ -58,9 +61,6 @@ class SimulationTop(wiring.Component):
             "resume": In(1),
             "event_toggle": Out(1),
             "event": Out(event_layout(config)),
-            "committed": Out(state_layout(config)),
-            "pointer": Out(16),
-            "flags": Out(3),
             "cycle": Out(32),
             "trace": Out(trace_signature(self._config)).array(2),
         })  # fmt: skip
@@ -71,7 +71,8 @@ class SimulationTop(wiring.Component):
         m.submodules.core = core = TileCore(config=self._config)
         m.submodules.aligner = aligner = WordAligner(config=self._config)
         m.submodules.memory = memory = SimulatedMemory(config=self._config)
-        wiring.connect(m, aligner.words, core.words)
+        kind = core.retire.p.kind
+        wiring.connect(m, aligner.o, core.words)
         wiring.connect(m, aligner.request, memory.fetch)
         wiring.connect(m, memory.answer, aligner.response)
         wiring.connect(m, core.memory, memory.axi)
@@ -86,10 +87,8 @@ class SimulationTop(wiring.Component):
             core.host_index.eq(self.gpr_index),
             core.host_write_data.eq(self.gpr_data),
             self.gpr_value.eq(core.host_read_data),
-            self.committed.eq(core.committed),
-            self.pointer.eq(core.pointer),
-            self.flags.eq(core.flags),
             core.retire.ready.eq(1),
+            aligner.flush.eq(core.retire.valid & ((kind == BlockKind.FAULT) | (kind == BlockKind.FINISH))),
             *(out.valid.eq(write.valid) for out, write in zip(self.trace, core.trace, strict=True)),
             *(out.payload.eq(write.payload) for out, write in zip(self.trace, core.trace, strict=True)),
         ]
@@ -102,6 +101,10 @@ class SimulationTop(wiring.Component):
                 self.event.record.eq(core.retire.payload),
                 self.event.tile_digest.eq(digest),
                 self.event.memory_digest.eq(memory.written),
+                # The next block may commit while Python has not looked yet.
+                self.event.committed.eq(core.committed),
+                self.event.pointer.eq(core.pointer),
+                self.event.flags.eq(core.flags),
             ]
         return m
 
@@ -114,11 +117,11 @@ class SimulationTop(wiring.Component):
             words = self._config.vector_bytes // WORD_BYTES
             total: object = 0
             for word in range(words):
-                place = write.p.line * words + word
-                total += mixed(m, place, write.p.data.word_select(word, 64), f"line_{port}_{word}")
+                place = write.payload.line * words + word
+                total += mixed(m, place, write.payload.data.word_select(word, 64), f"line_{port}_{word}")
             addition = Signal(64, name=f"addition_{port}")
             m.d.comb += addition.eq(total)
-            additions.append((write.valid, write.p.tag, addition))
+            additions.append((write.valid, write.payload.tag, addition))
         retiring = Signal(64)
         for tag, digest in enumerate(digests):
             leaving = core.retire.valid & (core.retire.p.tag == tag)

@@ -1,0 +1,212 @@
+"""The core: front end, binding, engines, tile RAM and commit, wired together."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from linxtile.config import CoreConfig
+
+from .axi import axi4_signature
+from .binder import Binder
+from .decoder import HeaderDecoder
+from .gpr import INDEX_BITS, GprFile
+from .issue import IssueQueue
+from .layouts import (
+    flags_layout,
+    granule_bits,
+    line_write_layout,
+    load_layout,
+    retire_layout,
+    store_layout,
+    vector_layout,
+    word_layout,
+)
+from .move.load_engine import LoadEngine
+from .move.read_arbiter import ReadArbiter
+from .move.store_engine import StoreEngine
+from .queues import state_layout
+from .reorder import Reorder
+from .tile_ram import TileRam
+from .vector.engine import VectorEngine
+
+__all__ = ["TileCore", "trace_signature"]
+
+VECTOR, LOAD, STORE = range(3)
+"""Places of the engines among the ports of the commit unit."""
+
+
+def trace_signature(config: CoreConfig) -> wiring.Signature:
+    """A line that was written to the tile RAM in this cycle."""
+    return wiring.Signature({"valid": Out(1), "payload": Out(line_write_layout(config))})
+
+
+class TileCore(wiring.Component):
+    """Runs a stream of header words on tiles; one AXI4 port to memory.
+
+    After reset the core is ``halted``. ``start`` lets it take words until the stream ends or a block faults; the record of
+    that is the last one on ``retire``, and then it is halted again, with registers, queues and flags as committed.
+
+    Parameters
+    ----------
+    config : CoreConfig
+        Everything.
+
+    Members
+    -------
+    words : In(stream of word_layout())
+        The program; taken only while running.
+    memory : Out(axi4_signature(config))
+        Loads and stores.
+    retire : Out(stream of retire_layout(config))
+        One record a committed block, in program order.
+    start : In(1)
+        One cycle, while halted and not ``busy``: run. ``halted`` : Out(1), ``busy`` : Out(1) while registers are being cleared after reset.
+    trapped : Out(1), resume : In(1)
+        A block with the T attribute has committed; nothing follows until ``resume``.
+    host_index, host_write, host_write_data, host_read_data
+        Registers, for the host while halted.
+    committed, pointer, flags : Out
+        Names of the tiles, granule at which the next placement starts, sticky status flags: as of the last commit.
+    cycle : Out(32)
+        Cycle counter, as in ``closed_at`` and ``retired_at`` of the records.
+    trace : Out(trace_signature(config)).array(2)
+        Writes to the tile RAM by the vector and the load engine.
+    """
+
+    def __init__(self, *, config: CoreConfig):
+        self._config = config
+        super().__init__({
+            "words": In(stream.Signature(word_layout())),
+            "memory": Out(axi4_signature(config)),
+            "retire": Out(stream.Signature(retire_layout(config))),
+            "start": In(1),
+            "halted": Out(1),
+            "busy": Out(1),
+            "trapped": Out(1),
+            "resume": In(1),
+            "host_index": In(INDEX_BITS),
+            "host_write": In(1),
+            "host_write_data": In(64),
+            "host_read_data": Out(64),
+            "committed": Out(state_layout(config)),
+            "pointer": Out(granule_bits(config)),
+            "flags": Out(flags_layout()),
+            "cycle": Out(32),
+            "trace": Out(trace_signature(config)).array(2),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """Connect the parts as the block diagram of docs/architecture.md shows them."""
+        m = Module()
+        config = self._config
+        m.submodules.registers = registers = GprFile(config=config)
+        m.submodules.decoder = decoder = HeaderDecoder(config=config)
+        m.submodules.binder = binder = Binder(config=config)
+        m.submodules.reorder = reorder = Reorder(config=config)
+        m.submodules.vector_queue = vector_queue = IssueQueue(config=config, layout=vector_layout(config))
+        m.submodules.load_queue = load_queue = IssueQueue(config=config, layout=load_layout(config))
+        m.submodules.store_queue = store_queue = IssueQueue(config=config, layout=store_layout(config))
+        m.submodules.vector = vector = VectorEngine(config=config)
+        m.submodules.load = load = LoadEngine(config=config)
+        m.submodules.store = store = StoreEngine(config=config)
+        m.submodules.tile_ram = tile_ram = TileRam(config=config)
+
+        connect(m, flipped(self.words), decoder.i)
+        connect(m, decoder.o, binder.description)
+        connect(m, binder.vectors, vector_queue.i)
+        connect(m, binder.loads, load_queue.i)
+        connect(m, binder.stores, store_queue.i)
+        connect(m, vector_queue.o, vector.command)
+        connect(m, load_queue.o, load.command)
+        connect(m, store_queue.o, store.command)
+        for place, port in enumerate(vector.reads):
+            connect(m, port, tile_ram.reads[place])
+        connect(m, store.read, tile_ram.reads[len(vector.reads)])
+        connect(m, vector.write, tile_ram.writes[0])
+        connect(m, load.write, tile_ram.writes[1])
+        connect(m, binder.enter, reorder.enter)
+        for place, engine in {VECTOR: vector, LOAD: load, STORE: store}.items():
+            connect(m, engine.done, reorder.done[place])
+            m.d.comb += engine.flush.eq(reorder.flight.flush)
+        connect(m, reorder.registers, registers.commit)
+        connect(m, reorder.retire, flipped(self.retire))
+        m.d.comb += reorder.idle.eq(vector.idle & load.idle & store.idle)
+        self._memory(m, load, store)
+        self._flight(m, reorder, binder, (vector_queue, load_queue, store_queue))
+        self._registers(m, decoder, registers)
+        self._control(m, decoder, binder, reorder, registers)
+        self._trace(m, vector, load)
+        return m
+
+    def _memory(self, m: Module, load: LoadEngine, store: StoreEngine) -> None:
+        """Give each engine its channels of the port."""
+        m.submodules.read_arbiter = arbiter = ReadArbiter(config=self._config)
+        connect(m, load.memory, arbiter.load)
+        connect(m, store.nibble_memory, arbiter.nibble)
+        connect(m, arbiter.memory.ar, flipped(self.memory.ar))
+        connect(m, flipped(self.memory.r), arbiter.memory.r)
+        for name in ("aw", "w"):
+            connect(m, getattr(store.memory, name), flipped(getattr(self.memory, name)))
+        connect(m, flipped(self.memory.b), store.memory.b)
+
+    def _flight(self, m: Module, reorder: Reorder, binder: Binder, issue_queues: tuple[IssueQueue, ...]) -> None:
+        """Tell everybody which blocks are in flight, and the binder what commits."""
+        for listener in (binder.flight, *(queue.flight for queue in issue_queues)):
+            for name in reorder.flight.signature.members:
+                m.d.comb += getattr(listener, name).eq(getattr(reorder.flight, name))
+        for name in reorder.commit.signature.members:
+            m.d.comb += getattr(binder.commit, name).eq(getattr(reorder.commit, name))
+
+    def _registers(self, m: Module, decoder: HeaderDecoder, registers: GprFile) -> None:
+        """Registers: read and written at decode, open to the host."""
+        connect(m, decoder.write, registers.write)
+        for index in range(len(registers.read_index)):
+            m.d.comb += [
+                registers.read_index[index].eq(decoder.read_index[index]),
+                decoder.read_data[index].eq(registers.read_data[index]),
+            ]
+        m.d.comb += [
+            registers.host_index.eq(self.host_index),
+            registers.host_write.eq(self.host_write),
+            registers.host_write_data.eq(self.host_write_data),
+            self.host_read_data.eq(registers.host_read_data),
+        ]
+
+    def _control(self, m: Module, decoder: HeaderDecoder, binder: Binder, reorder: Reorder, registers: GprFile) -> None:
+        """Start, restore and what the host sees."""
+        m.d.sync += self.cycle.eq(self.cycle + 1)
+        # From the first cycle of a flush on, words that are still there must not change registers.
+        running = Signal()
+        with m.If(self.start):
+            m.d.sync += running.eq(1)
+        with m.Elif(reorder.flight.flush | reorder.halted):
+            m.d.sync += running.eq(0)
+        m.d.comb += [
+            decoder.cycle.eq(self.cycle),
+            reorder.cycle.eq(self.cycle),
+            decoder.restart.eq(~running | reorder.flight.flush),
+            binder.start.eq(self.start),
+            reorder.start.eq(self.start),
+            binder.trapped.eq(reorder.trapped),
+            binder.resume.eq(self.resume),
+            reorder.resume.eq(self.resume),
+            binder.restore.start.eq(reorder.restore.start),
+            binder.restore.pointer.eq(reorder.restore.pointer),
+            registers.restore.eq(reorder.restore.start),
+            reorder.restore.busy.eq(binder.restore.busy | registers.busy),
+            self.busy.eq(registers.busy),
+            self.halted.eq(reorder.halted),
+            self.trapped.eq(reorder.trapped),
+            self.committed.eq(binder.committed),
+            self.pointer.eq(reorder.pointer),
+            self.flags.eq(reorder.flags),
+        ]
+
+    def _trace(self, m: Module, vector: VectorEngine, load: LoadEngine) -> None:
+        for trace, write in zip(self.trace, (vector.write, load.write), strict=True):
+            transferred = Signal(name="transferred")
+            m.d.comb += [
+                transferred.eq(write.valid & write.ready),
+                trace.valid.eq(transferred),
+                trace.payload.eq(write.payload),
+            ]

@@ -1,0 +1,97 @@
+"""Run many programs on one simulated core, each in lockstep with the model."""
+
+import hashlib
+import os
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import linxtile
+import linxtile_rtl
+from linxtile.config import CoreConfig
+from linxtile_rtl.verilog import emit
+
+from . import hardware
+from .lockstep import Report
+from .runner import BUILD, Results, simulate
+from .scenario import Scenario
+
+__all__ = ["Outcome", "Plan", "TOP", "run_scenarios", "simulation_sources"]
+
+TOP = "simulation_top"
+PLAN = "LINXTILE_PLAN"
+BENCH = "linxtile_sim.cosim_bench"
+LINES = Path(hardware.__file__).parent / "simulation_lines.v"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one scenario: its report, or the sentence that tells the first difference."""
+
+    name: str
+    report: Report | None
+    complaint: str | None = None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether model and core agreed in everything."""
+        return self.complaint is None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the simulator process is told, by file."""
+
+    config: CoreConfig
+    scenarios: Sequence[Scenario]
+    answers: str
+    complaints_allowed: int
+
+
+def simulation_sources(config: CoreConfig) -> dict[str, str]:
+    """Return the Verilog of core, memory and fetch; kept under ``build/`` until a source changes."""
+    # The top drags in Amaranth components; a process that only plans has no use for them.
+    from .hardware.top import SimulationTop
+
+    digest = hashlib.sha256(repr(config.plain()).encode())
+    for package in (linxtile, linxtile_rtl, hardware):
+        for file in sorted(Path(str(package.__file__)).parent.rglob("*.py")):
+            digest.update(file.read_bytes())
+    kept = BUILD.resolve() / "sim" / "sources" / f"{TOP}-{config.name}-{digest.hexdigest()[:16]}.v"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        text = emit(SimulationTop(config=config), TOP)
+        partial = kept.with_suffix(f".{os.getpid()}")
+        partial.write_text(text)
+        partial.replace(kept)
+    return {f"{TOP}.v": kept.read_text(), LINES.name: LINES.read_text()}
+
+
+def run_scenarios(
+    scenarios: Sequence[Scenario],
+    config: CoreConfig,
+    *,
+    simulator: str = "verilator",
+    name: str = "cosim",
+    waves: bool = False,
+    complaints_allowed: int = 0,
+) -> tuple[list[Outcome], Results]:
+    """Run scenarios one after the other, each from reset, and return their outcomes.
+
+    Parameters
+    ----------
+    complaints_allowed : int
+        Give up after this many differences; the outcomes end there.
+    """
+    answers = BUILD.resolve() / "sim" / "answers" / f"{name}-{simulator}.pickle"
+    answers.parent.mkdir(parents=True, exist_ok=True)
+    answers.unlink(missing_ok=True)
+    plan = answers.with_suffix(".plan")
+    plan.write_bytes(pickle.dumps(Plan(config, list(scenarios), str(answers), complaints_allowed)))
+    results = simulate(
+        simulator, TOP, simulation_sources(config), BENCH,
+        name=f"{name}-{config.name}-{simulator}", waves=waves, environment={PLAN: str(plan)},
+    )  # fmt: skip
+    outcomes: list[Outcome] = pickle.loads(answers.read_bytes())
+    return outcomes, results

@@ -1,0 +1,114 @@
+"""Random programs on the core against the model: legal ones, mutated ones, and one that breaks each rule."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from linxtile.config import PRESETS, CoreConfig
+from linxtile.isa.faults import Rule
+from linxtile_sim.cosim import Outcome, run_scenarios
+from linxtile_sim.mutations import BREAKERS, breaking_program, mutated_program
+from linxtile_sim.programs import combinations, random_program
+from linxtile_sim.scenario import Pace, Scenario
+
+pytestmark = pytest.mark.cosim
+
+DEFAULT = PRESETS["default"]
+HITS = 5
+BLOCKS = 8
+PROGRAMS = 400
+PACES = (
+    Pace(latency=1),
+    Pace(latency=10),
+    Pace(latency=50),
+    Pace(latency=3, stalls=(0.5, 0.3, 0.5, 0.3, 0.5)),
+    Pace(latency=20, stalls=(0.2, 0.6, 0.1, 0.7, 0.9)),
+)
+
+
+def legal_programs(config: CoreConfig, count: int = PROGRAMS) -> list[Scenario]:
+    """Return programs in which every combination of operation and type comes at least :data:`HITS` times."""
+    wanted = [pair for _ in range(HITS) for pair in combinations(config)]
+    parts = [wanted[at : at + BLOCKS] for at in range(0, len(wanted), BLOCKS)]
+    assert len(parts) <= count
+    return [
+        random_program(seed, config, blocks=BLOCKS, wanted=parts[seed] if seed < len(parts) else ()).at(
+            PACES[seed % len(PACES)]
+        )
+        for seed in range(count)
+    ]
+
+
+def assert_agreement(outcomes: Sequence[Outcome], expected: int) -> None:
+    """Fail with the first complaint, and when not every program ran."""
+    complaints = [outcome.complaint for outcome in outcomes if not outcome.agrees]
+    assert not complaints, complaints[0]
+    assert len(outcomes) == expected
+
+
+def histogram(title: str, counts: Counter[str]) -> None:
+    """Print counts, most frequent first."""
+    print(f"\n{title}: {sum(counts.values())} in all")
+    for name, count in counts.most_common():
+        print(f"  {count:6}  {name}")
+
+
+def test_legal_programs_agree() -> None:
+    scenarios = legal_programs(DEFAULT)
+    outcomes, _ = run_scenarios(scenarios, DEFAULT, name="legal")
+    assert_agreement(outcomes, PROGRAMS)
+    hits: Counter[str] = Counter()
+    for outcome in outcomes:
+        assert outcome.report is not None and outcome.report.result.fault is None, outcome.name
+        for block in outcome.report.result.blocks:
+            if block.description is not None and block.description.data_type is not None:
+                hits[f"{block.operation} {block.description.data_type.name}"] += 1
+    histogram("operation and type", hits)
+    rare = [f"{name} {type_name}" for name, type_name in combinations(DEFAULT) if hits[f"{name} {type_name}"] < HITS]
+    assert not rare, f"fewer than {HITS} hits: {', '.join(rare)}"
+
+
+def test_programs_that_break_a_rule_agree() -> None:
+    scenarios = [
+        breaking_program(rule, seed, DEFAULT).at(PACES[seed % len(PACES)]) for rule in BREAKERS for seed in range(HITS)
+    ]
+    outcomes, _ = run_scenarios(scenarios, DEFAULT, name="rules")
+    assert_agreement(outcomes, len(scenarios))
+    hits: Counter[str] = Counter()
+    for outcome in outcomes:
+        assert outcome.report is not None and outcome.report.result.fault is not None, outcome.name
+        hits[outcome.report.result.fault.rule.name] += 1
+    histogram("rules", hits)
+    unreachable = {Rule.PARM_SPLIT, Rule.PARM_OFFSET, Rule.WATCHDOG}
+    assert {rule.name for rule in Rule if rule not in unreachable} == {
+        name for name, count in hits.items() if count >= HITS
+    }
+
+
+def test_mutated_programs_agree() -> None:
+    scenarios = [mutated_program(seed, DEFAULT).at(PACES[seed % len(PACES)]) for seed in range(PROGRAMS)]
+    outcomes, _ = run_scenarios(scenarios, DEFAULT, name="mutated")
+    assert_agreement(outcomes, PROGRAMS)
+    ends: Counter[str] = Counter()
+    for outcome in outcomes:
+        assert outcome.report is not None
+        fault = outcome.report.result.fault
+        ends["no fault" if fault is None else fault.rule.name] += 1
+    histogram("ends of mutated programs", ends)
+
+
+@pytest.mark.parametrize("preset", ["small"])
+def test_the_small_core_gives_the_same_results(preset: str) -> None:
+    config = PRESETS[preset]
+    scenarios = [random_program(seed, config, largest=512).at(PACES[seed % len(PACES)]) for seed in range(40)]
+    outcomes, _ = run_scenarios(scenarios, config, name=preset)
+    assert_agreement(outcomes, 40)
+
+
+@pytest.mark.slow
+def test_ten_thousand_mutated_programs_never_hang_and_never_differ() -> None:
+    count = 10_000
+    scenarios = [mutated_program(100_000 + seed, DEFAULT).at(PACES[seed % len(PACES)]) for seed in range(count)]
+    outcomes, _ = run_scenarios(scenarios, DEFAULT, name="soak")
+    assert_agreement(outcomes, count)
