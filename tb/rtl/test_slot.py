@@ -19,20 +19,21 @@ WIDTHS = [8, 4, 2, 1]
 
 @pytest.mark.parametrize("element_bytes", WIDTHS)
 def test_a_slot_answers_as_the_oracle_for_every_type_that_fits(element_bytes):
-    _run(element_bytes, ["corner_pairs", "random_pairs"])
+    # All pairs of float corners run on the slots of 4 and 2 bytes; the widest has the same adder for the same formats.
+    _run(element_bytes, ["corner_pairs", "random_pairs"], most=20_000 if element_bytes == 8 else None)
 
 
 def test_every_half_precision_code_is_read_as_the_oracle_reads_it():
     _run(2, ["every_half"])
 
 
-@pytest.mark.parametrize("element_bytes", WIDTHS)
+@pytest.mark.parametrize("element_bytes", [8, 1])
 def test_every_float_with_fixed_fields_drops_in(element_bytes):
-    _run(element_bytes, ["corner_pairs", "random_pairs"], every_format=True, most=20_000)
+    _run(element_bytes, ["corner_pairs", "random_pairs"], every_format=True, most=12_000)
 
 
 def test_slots_agree_on_icarus_too():
-    _run(2, ["corner_pairs"], simulator="icarus", most=1000)
+    _run(2, ["corner_pairs"], simulator="icarus", most=500)
 
 
 def test_the_programs_of_the_lanes_are_the_operations_of_the_foundation():

@@ -90,7 +90,8 @@ class FloatAdder(wiring.Component):
         m.d.comb += [
             adds.eq(binary & ((operation == LaneOperation.ADD) | (operation == LaneOperation.SUB))),
             selects.eq(binary & ((operation == LaneOperation.MAX) | (operation == LaneOperation.MIN))),
-            rectifies.eq((operation == LaneOperation.RELU) & a.sign & ~a.is_nan),
+            # A negative NaN loses its sign and significand here: it is canonical all the same.
+            rectifies.eq((operation == LaneOperation.RELU) & a.sign),
         ]
 
         a_smaller = Signal()
