@@ -33,7 +33,7 @@ def run(config, testcase, *, simulator="verilator", **parameters):
 
 @pytest.mark.parametrize("config", ["small", "default"])
 def test_bytes_faults_and_flush_are_exact_under_random_stalls(config):
-    run(config, BYTES, moves=25)
+    run(config, BYTES, moves=15)
 
 
 def test_bytes_are_exact_on_icarus_too():
