@@ -176,8 +176,8 @@ async def a_flush_drops_what_is_under_way(dut, stall):
 
 def figures():
     """The loads of the performance figures, 4 KiB tiles: what they show, move."""
-    for base in (0x10000, 0x10FE9):
-        for gap in (0, 1, 16, 4096 + 3):
+    for base in (0x10FE9,):
+        for gap in (0, 1, 4096 + 3):
             yield f"256-byte rows, base {base:#x}, gap {gap}", Move("U32", 64, 16, 64, base, 256 + gap, 4096)
             yield f"16-byte rows, base {base:#x}, gap {gap}", Move("U8", 16, 256, 16, base, 16 + gap, 4096)
             yield f"40-byte rows, base {base:#x}, gap {gap}", Move("U32", 10, 102, 10, base, 40 + gap, 4096)

@@ -44,4 +44,4 @@ def test_tiles_are_exact_with_wide_lines():
 
 
 def test_a_load_takes_the_larger_of_beats_and_lines():
-    run("default", CYCLES, over=7)
+    run("default", CYCLES, over=5)

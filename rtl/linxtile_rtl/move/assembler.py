@@ -1,7 +1,7 @@
 """Puts pieces of rows together to whole tile lines."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for, exact_log2
 
@@ -26,16 +26,6 @@ def rotate_bytes(m: Module, value: Value, count: Value) -> Value:
         m.d.comb += turned.eq(Mux(count[bit], value.rotate_left(8 << bit), value))
         value = turned
     return value
-
-
-class Gathering(enum.Enum, shape=2):
-    """State of the line kept in the assembler."""
-
-    NOTHING = 0
-    PART = 1
-    """Bytes of the line that the next piece goes on with."""
-    WHOLE = 2
-    """A line that only waits to leave."""
 
 
 class LineAssembler(wiring.Component):
@@ -92,15 +82,18 @@ class LineAssembler(wiring.Component):
             first_done.eq((end >= config.vector_bytes) | ends_run),
         ]
 
-        state = Signal(Gathering)
+        # Bytes of the line that the next piece goes on with, and a whole line that only waits to leave.
+        part = Signal(config.vector_bytes * 8)
+        has_part = Signal()
         kept = Signal(tile_line_layout(config))
+        whole = Signal()
         first = Signal(tile_line_layout(config))
         second = Signal(tile_line_layout(config))
         under = Signal(2 * config.vector_bytes * 8)
         known, image = image_bytes(m, self.plan.ready, self.plan.p.pitch_bytes, self.plan.p.tile_bytes)
         fresh = background(m, plan, image, line, config.vector_bytes, "first_background")
         beyond = background(m, plan, image, line + 1, config.vector_bytes, "second_background")
-        m.d.comb += under.eq(Cat(Mux(state == Gathering.PART, kept.write.data, fresh), beyond))
+        m.d.comb += under.eq(Cat(Mux(has_part, part, fresh), beyond))
         low, high = self._merge(m, under, place, end, plan.odd_nibble)
         for which, number, content, closes in (
             (first, line, low, piece.last & ~spans),
@@ -123,39 +116,34 @@ class LineAssembler(wiring.Component):
         gap = Signal(tile_line_layout(config))
         m.d.comb += [
             gap.write.tag.eq(plan.tag),
-            gap.write.line.eq(Mux(state == Gathering.WHOLE, kept.write.line, plan.tile_line + line) + 1),
+            gap.write.line.eq(Mux(whole, kept.write.line, plan.tile_line + line) + 1),
             gap.write.data.eq(plan.pad_pattern.replicate(config.vector_bytes // PATTERN_BYTES)),
             gap.closes.eq(0),
             gap.absent.eq(0),
         ]
 
-        whole = state == Gathering.WHOLE
         present = self.pieces.valid & loaded & (known | (line + 1 < plan.tile_bytes[bits + 1 :]))
         taken = Signal()
         m.d.comb += [
             self.lines.valid.eq(whole | (present & first_done)),
             self.lines.payload.eq(Mux(whole, kept, first)),
             # While a whole line leaves, the piece may fill the place that it leaves, but not a second one.
-            taken.eq(present & Mux(whole, self.lines.ready & ~spans & ~gap_waits, self.lines.ready | ~first_done)),
+            taken.eq(
+                present
+                & Mux(whole, self.lines.ready & ~(spans & ends_run) & ~gap_waits, self.lines.ready | ~first_done)
+            ),
             self.pieces.ready.eq(taken),
         ]
         with m.If(whole & self.lines.ready):
-            m.d.sync += [kept.eq(gap), gap_waits.eq(0), state.eq(Mux(gap_waits, Gathering.WHOLE, Gathering.NOTHING))]
+            m.d.sync += [kept.eq(gap), whole.eq(gap_waits), gap_waits.eq(0)]
         with m.If(taken):
-            with m.If(whole | ~first_done):
-                m.d.sync += [
-                    kept.eq(first),
-                    state.eq(Mux(first_done, Gathering.WHOLE, Gathering.PART)),
-                    gap_waits.eq(first_done & gap_follows),
-                ]
-            with m.Elif(spans):
-                m.d.sync += [
-                    kept.eq(second),
-                    state.eq(Mux(ends_run, Gathering.WHOLE, Gathering.PART)),
-                    gap_waits.eq(gap_follows),
-                ]
-            with m.Else():
-                m.d.sync += [kept.eq(gap), state.eq(Mux(gap_follows, Gathering.WHOLE, Gathering.NOTHING))]
+            m.d.sync += [part.eq(Mux(spans, high, low)), has_part.eq(~first_done | (spans & ~ends_run))]
+            with m.If(whole & first_done):
+                m.d.sync += [kept.eq(first), whole.eq(1), gap_waits.eq(gap_follows)]
+            with m.Elif(~whole & spans & ends_run):
+                m.d.sync += [kept.eq(second), whole.eq(1), gap_waits.eq(gap_follows)]
+            with m.Elif(~whole & gap_follows):
+                m.d.sync += [kept.eq(gap), whole.eq(1)]
             m.d.sync += offset.eq(offset + piece.count)
             with m.If(piece.row_end):
                 m.d.sync += [offset.eq(next_row), next_row.eq(next_row + plan.pitch_bytes)]

@@ -24,7 +24,7 @@ TILES_UNDER_WAY = 4
 class LoadEngine(wiring.Component):
     """Load row-major tiles; every line of the destination is written once, whole.
 
-    One tile alone takes max(beats, lines) + memory latency + 6 cycles from command to done; several are under way at once.
+    One tile alone takes max(beats, lines) + memory latency + 5 cycles from command to done; several are under way at once.
     After a fault the engine takes nothing more until ``flush``.
 
     Parameters
