@@ -17,7 +17,7 @@ from .hardware.digest import memory_digest, tile_digest
 from .scenario import Scenario
 from .session import CoreSession, Event
 
-__all__ = ["Difference", "Report", "run_in_lockstep"]
+__all__ = ["Difference", "Report", "core_queues", "flag_bits", "run_in_lockstep"]
 
 SETUP = "SETUP"
 
@@ -84,11 +84,11 @@ def _compare_block(place: str, event: Event, retired: Retired, config: CoreConfi
     facts: list[tuple[str, Any, Any]] = [
         ("block address", hex(record["block_address"]), hex(retired.block)),
         ("operation", operation, retired.operation),
-        ("block flags", _flag_bits(record["flags"]), int(retired.block_flags)),
-        ("sticky flags", _flag_bits(event.flags), int(retired.flags)),
+        ("block flags", flag_bits(record["flags"]), int(retired.block_flags)),
+        ("sticky flags", flag_bits(event.flags), int(retired.flags)),
         ("rotating pointer", event.pointer, retired.pointer),
         ("trap after the block", record["trap_after"], int(retired.trap)),
-        ("queues", _core_queues(event.committed), _model_queues(retired.queues)),
+        ("queues", core_queues(event.committed), _model_queues(retired.queues)),
         ("digest of the stored bytes", event.memory_digest, memory_digest(retired.writes)),
     ]
     for name, actual, expected in facts:
@@ -102,11 +102,12 @@ def _tiles_agree(event: Event, retired: Retired) -> bool:
     return event.tile_digest == expected % (1 << 64)
 
 
-def _flag_bits(flags: Mapping[str, int]) -> int:
+def flag_bits(flags: Mapping[str, int]) -> int:
+    """Return the flags of the core as the number of a model's ``Flag``."""
     return flags["invalid"] | flags["divide_by_zero"] << 1 | flags["overflow"] << 2
 
 
-def _core_queues(committed: Mapping[str, Any]) -> dict[str, tuple[int, int, int]]:
+def core_queues(committed: Mapping[str, Any]) -> dict[str, tuple[int, int, int]]:
     """Return the live names of the core: (base, size, width code)."""
     names = {}
     for queue in Queue:

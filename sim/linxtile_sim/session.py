@@ -67,7 +67,7 @@ class CoreSession:
         for name in (
             "program_start", "program_address", "program_bytes", "gpr_write", "gpr_index", "gpr_data", "resume",
             "host_latency", "host_page_write", "host_page_slot", "host_page_number", "host_page_present", "host_page_error",
-            "host_salt", "host_line_write", "host_line", "host_line_data", *(f"host_stalls_{i}" for i in range(5)),
+            "host_salt", "host_line_write", "host_line", "host_line_data", "tile_line", *(f"host_stalls_{i}" for i in range(5)),
         ):  # fmt: skip
             getattr(self._dut, name).value = 0
         self._dut.host_latency.value = 1
@@ -128,18 +128,31 @@ class CoreSession:
         return int(self._dut.gpr_value.value.to_unsigned())
 
     async def read(self, address: int, count: int) -> bytes:
-        """Return bytes of the memory; all of them on mapped pages."""
+        """Return bytes of the memory; zero where no page is mapped."""
         width = self._config.axi_data_bytes
         first = address // width * width
         parts = []
         for line in range(first, address + count, width):
-            slot = self._mapped[line >> ADDRESS_BITS_OF_A_PAGE]
+            slot = self._mapped.get(line >> ADDRESS_BITS_OF_A_PAGE)
+            if slot is None:
+                parts.append(bytes(width))
+                continue
             self._dut.host_line.value = (slot * PAGE_BYTES + line % PAGE_BYTES) // width
             await self._cycles(1)
             value = self._dut.host_line_value.value.to_unsigned().to_bytes(width, "little")
             self._known[slot, line % PAGE_BYTES : line % PAGE_BYTES + width] = np.frombuffer(value, np.uint8)
             parts.append(value)
         return b"".join(parts)[address - first : address - first + count]
+
+    async def tile(self, base: int, count: int) -> bytes:
+        """Return ``count`` bytes from byte ``base`` of the tile RAM, whole lines, as they were last written."""
+        width = self._config.vector_bytes
+        parts = []
+        for line in range(base // width, (base + count) // width):
+            self._dut.tile_line.value = line
+            await self._cycles(1)
+            parts.append(self._dut.tile_value.value.to_unsigned().to_bytes(width, "little"))
+        return b"".join(parts)
 
     def forget_everything(self) -> None:
         """Note that memory may hold anything: the next :meth:`fill` writes every line again."""
@@ -169,7 +182,10 @@ class CoreSession:
         return bytes(image)
 
     async def run(self, address: int, length: int) -> AsyncIterator[Event]:
-        """Start the program of ``length`` bytes at ``address`` and yield its events; the last one is FAULT or FINISH."""
+        """Start the program of ``length`` bytes at ``address`` and yield its events; the last one is FAULT or FINISH.
+
+        After a block that traps the core is resumed at once.
+        """
         self._start_program(address, length)
         await self._cycles(1)
         self._dut.program_start.value = 0
@@ -184,6 +200,10 @@ class CoreSession:
             yield event
             if event.record["kind"].name in ("FAULT", "FINISH"):
                 return
+            if event.record["trap_after"]:
+                self._dut.resume.value = 1
+                await self._cycles(1)
+                self._dut.resume.value = 0
 
     def complaint(self) -> str | None:
         """Return what the simulated memory has to complain about, or None."""

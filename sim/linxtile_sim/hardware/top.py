@@ -1,13 +1,13 @@
 """The core with everything around it in simulated hardware; Python wakes once a retired block."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import ClockSignal, Instance, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from linxtile.config import CoreConfig
 from linxtile_rtl.core import TileCore, trace_signature
 from linxtile_rtl.fetch import WordAligner
-from linxtile_rtl.layouts import BlockKind, flags_layout, granule_bits, retire_layout
+from linxtile_rtl.layouts import BlockKind, flags_layout, granule_bits, line_bits, retire_layout
 from linxtile_rtl.queues import state_layout
 
 from .digest import WORD_BYTES, mixed
@@ -45,6 +45,8 @@ class SimulationTop(wiring.Component):
         Cycles since reset.
     trace : Out(trace_signature(config)).array(2)
         Lines written to the tile RAM: by the vector engine and by the load engine.
+    tile_line, tile_value
+        What was last written to a line of the tile RAM; combinational.
     """
 
     def __init__(self, *, config: CoreConfig):
@@ -63,6 +65,8 @@ class SimulationTop(wiring.Component):
             "event": Out(event_layout(config)),
             "cycle": Out(32),
             "trace": Out(trace_signature(self._config)).array(2),
+            "tile_line": In(line_bits(config)),
+            "tile_value": Out(config.vector_bytes * 8),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
@@ -92,6 +96,17 @@ class SimulationTop(wiring.Component):
             *(out.valid.eq(write.valid) for out, write in zip(self.trace, core.trace, strict=True)),
             *(out.payload.eq(write.payload) for out, write in zip(self.trace, core.trace, strict=True)),
         ]
+        m.submodules.tiles = Instance(
+            "simulation_tiles",
+            p_ADDRESS_BITS=line_bits(self._config),
+            p_BYTES=self._config.vector_bytes,
+            i_clk=ClockSignal(),
+            i_read_address=self.tile_line,
+            o_read_data=self.tile_value,
+            **{f"i_write_{place}_valid": write.valid for place, write in enumerate(core.trace)},
+            **{f"i_write_{place}_address": write.payload.line for place, write in enumerate(core.trace)},
+            **{f"i_write_{place}_data": write.payload.data for place, write in enumerate(core.trace)},
+        )
         m.d.sync += self.cycle.eq(self.cycle + 1)
         digest = self._tile_digests(m, core)
         m.d.comb += memory.written_clear.eq(core.retire.valid)
