@@ -53,12 +53,14 @@ def by_shape(config: CoreConfig) -> dict[Shape, list[int]]:
     Raises
     ------
     ValueError
-        The configuration has an operation whose operands are not described here.
+        The configuration has moves of several tiles, or an operation whose operands are not described here.
     """
+    if config.move_tiles != 1:
+        raise ValueError(f"move_tiles must be 1 in this core, not {config.move_tiles!r}")
     numbers: dict[Shape, list[int]] = {}
     for name in config.operations:
         row = operation(name)
-        sources = config.move_tiles if row.shape is Shape.STORE else row.max_sources
+        sources = 1 if row.shape is Shape.STORE else row.max_sources
         if row.shape not in OPERANDS or sources > len(OPERANDS[row.shape][0]):
             raise ValueError(f"operations: {row.name} has operands that cannot be bound")
         numbers.setdefault(row.shape, []).append(row.number)
@@ -92,8 +94,6 @@ class BindRules(wiring.Component):
     """
 
     def __init__(self, *, config: CoreConfig):
-        if config.move_tiles != 1:
-            raise ValueError(f"move_tiles must be 1 in this core, not {config.move_tiles!r}")
         self._config = config
         self._numbers = by_shape(config)
         super().__init__({
