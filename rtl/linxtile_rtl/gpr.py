@@ -59,7 +59,7 @@ class GprFile(wiring.Component):
     commit : In(stream of commit_layout())
         Commits in program order, always taken at once; ``count`` is at most the number of writes in the log.
     restore : In(1)
-        Take back every write that has not been committed. One cycle is enough; there must be no write in that cycle.
+        Take back every write that has not been committed, one of that very cycle included. One cycle is enough.
     clear : In(1)
         Set all registers to zero and empty the log.
     busy : Out(1)

@@ -231,6 +231,10 @@ class Generator:
             sources = rng.randint(0, 9)
         if self._odd():
             destinations = rng.choice((0, 1, 2, 8, 9, 17))
+        # A destination of the wrong kind, ACC or queue, is told from the first B.IOT that has one.
+        to_acc = row.writes_acc
+        if self._odd(0.05):
+            to_acc, destinations = not to_acc, rng.randint(1, 3)
         values = []
         while sources or destinations or (not values and self._odd(0.1)):
             count = min(sources, rng.randint(1, 2)) if sources else 0
@@ -239,7 +243,7 @@ class Generator:
             sources -= count
             if destinations and (not sources or rng.random() < 0.5):
                 destinations -= 1
-                queue = Destination.ACC if row.writes_acc else rng.choice(DESTINATIONS)
+                queue = Destination.ACC if to_acc and not self._odd(0.05) else rng.choice(DESTINATIONS)
                 fields |= {"destination": rng.randrange(8) if self._odd() else queue, "size": rng.randrange(1, 16)}
             else:
                 fields |= rng.choice(({"destination": 7, "size": rng.randrange(16)}, {"destination": rng.randrange(8)}))
