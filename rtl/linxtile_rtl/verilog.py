@@ -1,5 +1,6 @@
 """Flat Verilog-2001 from Amaranth components; a repeated unit is written once and instantiated."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from amaranth import ClockDomain, ClockSignal, Instance, Module, ResetSignal, Shape, Signal, Value
@@ -131,7 +132,9 @@ def _convert(component: wiring.Component, name: str, names: Mapping[str, str], p
     fragment.add_domains(domain)
     ports = {CLOCK: (domain.clk, PortDirection.Input), RESET: (domain.rst, PortDirection.Input)}
     ports |= _ports(component, names, fragment)
-    return verilog.convert(fragment, name=name, ports=ports, emit_src=False, strip_internal_attrs=True)
+    text = verilog.convert(fragment, name=name, ports=ports, emit_src=False, strip_internal_attrs=True)
+    # Yosys declares wires of no width, which nothing uses, as [-1:0]: two bits wide by the rules of Verilog.
+    return re.sub(r"^ *wire \[-1:0\] .*;\n", "", text, flags=re.MULTILINE)
 
 
 def _ports(component, names: Mapping[str, str], fragment: Fragment) -> dict[str, tuple[Value, PortDirection]]:

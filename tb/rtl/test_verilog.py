@@ -146,6 +146,20 @@ def test_a_structure_is_split_into_a_port_per_field():
         assert port in text
 
 
+def test_a_field_of_no_width_leaves_no_wire():
+    class Narrow(wiring.Component):
+        i: In(data.StructLayout({"nothing": 0, "all": 4}))
+        o: Out(4)
+
+        def elaborate(self, platform):
+            m = Module()
+            m.d.comb += self.o.eq(self.i.all)
+            return m
+
+    text = emit(Narrow(), "narrow")
+    assert "i.all" in text and "nothing" not in text and "[-1:0]" not in text
+
+
 def test_a_name_for_no_member_is_refused():
     with pytest.raises(ValueError, match=r"names must be members of the component, not \['i.nothing'\]"):
         emit(Adder(), "adder", names={"i.nothing": "x"})
