@@ -1,6 +1,6 @@
 """The rounder: from an exact result to the bits of an element. The only unit that rounds, overflows and packs floats."""
 
-from amaranth.hdl import C, Cat, Module, Mux, Signal, unsigned
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, enum, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -135,37 +135,47 @@ class Rounder(wiring.Component):
 
         for index, row in enumerate(self._formats):
             with m.If(exact.format[index]):
-                self._pack(m, row, magnitude[width - 1 - row.mantissa_bits :], to_infinity)
+                self._pack(m, row, magnitude, increment, to_infinity)
         return m
 
-    def _pack(self, m: Module, row: DataType, magnitude, to_infinity) -> None:
-        """Choose among the rounded number and the special codes of one format."""
-        magnitude_bits = row.value_bits - 1
-        # Only the bits from the limit's lowest one upward decide; for IEEE formats that is the exponent alone.
-        limit = (row.max_finite >> row.dead_bits) + 1
-        zeros = (limit & -limit).bit_length() - 1
-        too_large = Signal(name=f"{row.name}_too_large")
-        m.d.comb += too_large.eq(magnitude[zeros:] >= limit >> zeros)
-        m.d.comb += self.overflow.eq(too_large & ~self.exact.is_nan & ~self.exact.is_infinite)
+    def _pack(self, m: Module, row: DataType, magnitude, increment, to_infinity) -> None:
+        """Choose between the rounded number and the special codes of one format."""
+        exact = self.exact
+        dropped = len(exact.significand) - 1 - row.mantissa_bits
+        signed = Mux(exact.sign, row.sign_bit, 0)
 
-        signed = Mux(self.exact.sign, row.sign_bit, 0)
-        number = Cat(C(0, row.dead_bits), magnitude[:magnitude_bits]) | signed
-        largest = row.max_finite | signed
-        if row.positive_infinity is not None:
-            infinite = row.positive_infinity | signed
-        elif row.canonical_nan is not None:
-            infinite = C(row.canonical_nan, row.storage_bits)
-        else:
-            infinite = largest
-        nan = row.canonical_nan or 0
-        m.d.comb += self.code.eq(
-            Mux(
-                self.exact.is_nan,
-                nan,
-                Mux(
-                    self.exact.is_infinite,
-                    infinite,
-                    Mux(too_large, Mux(to_infinity, infinite, largest), number),
-                ),
-            )
+        # Told from the number before the increment, so that the choice does not wait for the carry. Both sides leave out
+        # the leading bit; without one the number is far below.
+        leading_one = 1 << row.mantissa_bits
+        largest = (row.max_finite >> row.dead_bits) - leading_one
+        cut = Cat(exact.significand[dropped:-1], exact.exponent)
+        too_large = Signal(name=f"{row.name}_too_large")
+        m.d.comb += too_large.eq(
+            exact.significand[-1] & (_at_least(cut, largest + 1) | ((cut == largest) & increment)),
         )
+        is_special = exact.is_nan | exact.is_infinite
+        m.d.comb += self.overflow.eq(too_large & ~is_special)
+
+        largest_code = row.max_finite | signed
+        if row.positive_infinity is not None:
+            infinity_code = row.positive_infinity | signed
+        elif row.canonical_nan is not None:
+            infinity_code = C(row.canonical_nan, row.storage_bits)
+        else:
+            infinity_code = largest_code
+        special = Mux(
+            exact.is_nan,
+            row.canonical_nan or 0,
+            Mux(exact.is_infinite | to_infinity, infinity_code, largest_code),
+        )
+        number = Cat(C(0, row.dead_bits), magnitude[dropped:][: row.value_bits - 1]) | signed
+        m.d.comb += self.code.eq(Mux(is_special | too_large, special, number))
+
+
+def _at_least(value: Value, limit: int) -> Value:
+    """Return ``value >= limit`` as plain logic, which is flatter than the carry chain of a comparator."""
+    result = C(1)
+    for index in range(len(value)):
+        bit = value[index]
+        result = bit & result if limit >> index & 1 else bit | result
+    return result
