@@ -174,6 +174,37 @@ async def a_flush_drops_what_is_under_way(dut, stall):
         assert not bench.lines
 
 
+ONES = 2**64 - 1
+TRAPS = {
+    "rows between valid and physical size": Move("U32", 5, 3, 8, 0x10000, 20, 256, 16, 0x80000000_80000000),
+    "a row longer than a burst": Move("U8", 300, 3, 512, 0x10F03, 300, 4096, 0, ONES),
+    "a stride of 64 KiB": Move("U8", 32, 2, 32, 0x30000, 0x10000, 256),
+    "a stride of 2 MiB": Move("U8", 32, 2, 32, 0x30000, 0x200000, 256),
+    "a burst that would cross 4 KiB": Move("U8", 300, 1, 300, 0x10FE0, 300, 512),
+    "unaligned by one": Move("U8", 64, 4, 64, 0x1001, 64, 256),
+    "unaligned by two": Move("U8", 64, 4, 64, 0x1002, 70, 256),
+    "unaligned by three": Move("U16", 31, 4, 32, 0x1003, 63, 256, 0, ONES),
+    "all of 4 KiB in one row": Move("U8", 4096, 1, 4096, 0x20FFF, 0, 4096),
+    "a tail that is no row": Move("U8", 30, 2, 100, 0x1000, 30, 512, 32, ONES),
+    "half of each row's last byte": Move("U4x2", 5, 7, 6, 0x1007, 5, 256, 0, 0x77777777_77777777),
+    "one byte a row": Move("U8", 1, 256, 1, 0x1FFF, 3, 256),
+    "one padded byte a row": Move("U8", 1, 90, 2, 0x1FFF, 2**64 - 3, 256, 0, ONES),
+}
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(stall=[0.0, 0.4])
+async def known_traps_are_avoided(dut, stall):
+    bench = Bench(dut, stall=stall, latency=4)
+    await start(dut)
+    for index, (name, move) in enumerate(TRAPS.items()):
+        bench.put(move, index % 4)
+        done = (await bench.done.wait(index + 1))[index]
+        assert (done["tag"], done["fault"]) == (index % 4, 0), f"{name}: {done}"
+        bench.check(move, index % 4)
+    bench.checker.assert_idle()
+
+
 def figures():
     """The loads of the performance figures, 4 KiB tiles: what they show, move."""
     for base in (0x10FE9,):

@@ -180,10 +180,36 @@ async def a_flush_ends_a_store_without_a_report(dut, stall):
     await bench.finish()
 
 
+TRAPS = {
+    "4-bit rows with a gap": Move("U4x2", 5, 3, 6, 0x10FFE, 7, 256),
+    "an odd nibble at a page's end": Move("U4x2", 31, 4, 32, 0x10FF1, 4096, 256),
+    "odd rows on top of each other": Move("U4x2", 9, 20, 10, 0x20003, 2, 256),
+    "a burst that would cross 4 KiB": Move("U8", 255, 1, 255, 0x10FE0, 255, 256),
+    "a stride of 2 MiB": Move("U8", 32, 2, 32, 0x30000, 0x200000, 256),
+    "rows on top of each other": Move("U32", 4, 16, 4, 0x30001, 3, 256),
+    "one address for all rows": Move("U16", 5, 12, 10, 0x30FFD, 0, 256),
+    "backwards": Move("U16", 5, 12, 10, 0x30FFD, 2**64 - 13, 256),
+}
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(stall=[0.0, 0.4])
+async def known_traps_are_avoided(dut, stall):
+    bench = Bench(dut, stall=stall, latency=4)
+    await start(dut)
+    for index, (name, move) in enumerate(TRAPS.items()):
+        expected = bench.expected(move)
+        bench.commands.put(move.command(index % 4))
+        done = (await bench.done.wait(index + 1))[index]
+        assert (done["tag"], done["fault"]) == (index % 4, 0), f"{name}: {done}"
+        bench.compare(move, expected)
+    await bench.finish()
+
+
 def figures():
     """The stores of the performance figures, 4 KiB tiles: what they show, move."""
-    for base in (0x10000, 0x10FE9):
-        for gap in (0, 1, 16, 4096 + 3):
+    for base in (0x10FE9,):
+        for gap in (0, 1, 4096 + 3):
             yield f"256-byte rows, base {base:#x}, gap {gap}", Move("U32", 64, 16, 64, base, 256 + gap, 4096)
             yield f"16-byte rows, base {base:#x}, gap {gap}", Move("U8", 16, 256, 16, base, 16 + gap, 4096)
             yield f"40-byte rows, base {base:#x}, gap {gap}", Move("U32", 10, 102, 10, base, 40 + gap, 4096)

@@ -15,6 +15,7 @@ BYTES = [
     f"{name}/stall={stall}"
     for name in (
         "random_tiles_arrive_byte_for_byte", "the_first_failing_element_is_told", "a_flush_drops_what_is_under_way",
+        "known_traps_are_avoided",
     )
     for stall in (0.0, 0.4)
 ]  # fmt: skip

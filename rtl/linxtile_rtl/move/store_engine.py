@@ -20,7 +20,7 @@ __all__ = ["StoreEngine"]
 class StoreEngine(wiring.Component):
     """Store row-major tiles, one after the other; exactly the valid bytes are strobed, rows in order.
 
-    A tile takes beats + memory latency + 8 cycles from command to done. An odd last nibble costs a read and the wait for
+    A tile takes beats + memory latency + 5 cycles from command to done. An odd last nibble costs a read and the wait for
     all older rows, each row.
 
     Parameters
