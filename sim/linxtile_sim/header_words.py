@@ -1,9 +1,12 @@
 """Random header words for the decoder bench: blocks that are nearly right, mutations, and noise."""
 
+import random
+
+from linxtile.config import CoreConfig
 from linxtile.fetch import Word, WordStatus
 from linxtile.isa.codes import Destination, Engine, Layout, SourceForm
 from linxtile.isa.faults import SETUP_WRITE_LIMIT
-from linxtile.isa.operation import Shape, Uses
+from linxtile.isa.operation import Operation, Shape, Uses
 from linxtile.isa.operations import OPERATIONS, operation
 from linxtile.isa.types import DATA_TYPES, NO_TYPE, data_type
 from linxtile.isa.words import BLOCK_STARTS, WORDS, encode_word, word_bits, word_format
@@ -25,18 +28,18 @@ class Generator:
     rule breaks now and then and most blocks break none.
     """
 
-    def __init__(self, rng, config):
+    def __init__(self, rng: random.Random, config: CoreConfig) -> None:
         self._rng = rng
         self._runs = sorted(name for name, types in config.operations.items() if types)
         self._config = config
 
-    def _odd(self, probability=0.02):
+    def _odd(self, probability: float = 0.02) -> bool:
         return self._rng.random() < probability
 
-    def program(self):
+    def program(self) -> list[Word]:
         """Return the words of a program with addresses, the last one marked."""
         rng = self._rng
-        values = []
+        values: list[int] = []
         for _ in range(rng.randint(1, 6)):
             values += self._setup() if rng.random() < 0.2 else self._block()
             if self._odd(0.05):
@@ -49,9 +52,10 @@ class Generator:
             self._mutate(values)
         return self._place(values)
 
-    def plain_program(self, blocks):
+    def plain_program(self, blocks: int) -> tuple[list[Word], list[int]]:
         """Return a program of running blocks and set-up blocks, and the places of the words that close one."""
-        values, closing = [], []
+        values: list[int] = []
+        closing: list[int] = []
         for _ in range(blocks):
             values += [
                 encode_word("BSTART.STD FALL"),
@@ -63,11 +67,11 @@ class Generator:
             closing += [len(values) - 3, len(values)]
         return self._place([*values, 0], sound=True), closing
 
-    def _place(self, values, *, sound=False):
+    def _place(self, values: list[int], *, sound: bool = False) -> list[Word]:
         """Give the words addresses; unless all must be ``sound``, rarely one cannot be fetched or the last one is cut."""
         rng = self._rng
         address = rng.getrandbits(40) * 2
-        words = []
+        words: list[Word] = []
         for number, value in enumerate(values):
             bits = word_bits(value & 0xFFFF)
             value &= (1 << bits) - 1
@@ -79,7 +83,7 @@ class Generator:
             address += bits // 8
         return words
 
-    def _mutate(self, values):
+    def _mutate(self, values: list[int]) -> None:
         """Change one word: flip a bit, drop, repeat, swap, replace by noise, by any format, by another block start."""
         rng = self._rng
         if not values:
@@ -103,7 +107,7 @@ class Generator:
             _, match, mask = rng.choice(BLOCK_STARTS)
             values[place] = match | (rng.getrandbits(32) & ~mask)
 
-    def _any_word(self):
+    def _any_word(self) -> int:
         """Return a word of any format with any field values."""
         form = self._rng.choice(WORDS)
         fields = {
@@ -112,10 +116,10 @@ class Generator:
         }
         return encode_word(form.name, **fields)
 
-    def _register(self, low=0):
+    def _register(self, low: int = 0) -> int:
         return self._rng.randrange(32) if self._odd() else self._rng.randrange(low, 24)
 
-    def _setup(self):
+    def _setup(self) -> list[int]:
         rng = self._rng
         count = SETUP_WRITE_LIMIT + 1 if self._odd(0.15) else rng.choice((0, 1, 2, 3, 5, SETUP_WRITE_LIMIT))
         values = [encode_word("BSTART.STD FALL", offset=rng.getrandbits(17))]
@@ -130,7 +134,7 @@ class Generator:
             values.append(form.encode(**fields))
         return values
 
-    def _block(self):
+    def _block(self) -> list[int]:
         rng = self._rng
         row = operation(rng.choice(self._runs)) if rng.random() < 0.8 else rng.choice(OPERATIONS)
         if self._odd(0.2):
@@ -155,7 +159,7 @@ class Generator:
                 rest.insert(rng.randint(0, len(rest)), value) if len(chain) == 1 else rest.append(value)
         return [encode_word(f"BSTART.{row.engine.name}", **start), *rest]
 
-    def _attributes(self, row, first):
+    def _attributes(self, row: Operation, first: int) -> int:
         rng = self._rng
         names = [data_type_row.name for data_type_row in DATA_TYPES]
         pairs = [name for name in names if self._pairs(row, first, name)]
@@ -175,13 +179,13 @@ class Generator:
         return encode_word("B.DATR", **fields)
 
     @staticmethod
-    def _pairs(row, first, second):
+    def _pairs(row: Operation, first: int, second: str) -> bool:
         names = {entry.code: entry.name for entry in DATA_TYPES}
         return Uses.SECOND_TYPE in row.uses and first in names and row.takes_pair(names[first], second)
 
-    def _dimensions(self, row):
+    def _dimensions(self, row: Operation) -> list[int]:
         rng = self._rng
-        values = []
+        values: list[int] = []
         for loop in range(3):
             if rng.random() < 0.4:
                 continue
@@ -201,9 +205,9 @@ class Generator:
             values.append(rng.choice(values))
         return values
 
-    def _control(self):
+    def _control(self) -> list[int]:
         rng = self._rng
-        values = []
+        values: list[int] = []
         if rng.random() < 0.2:
             values.append(encode_word("B.CATR", **{
                 name: rng.getrandbits(1) for name in ("reduction_group", "trap", "far", "atomic", "acquire", "release")
@@ -221,7 +225,7 @@ class Generator:
             values.append(encode_word("B.TEXT"))
         return values
 
-    def _tiles(self, row):
+    def _tiles(self, row: Operation) -> list[int]:
         rng = self._rng
         sources = rng.randint(row.min_sources, row.max_sources)
         destinations = rng.randint(row.min_destinations, row.max_destinations)
@@ -235,7 +239,7 @@ class Generator:
         to_acc = row.writes_acc
         if self._odd(0.05):
             to_acc, destinations = not to_acc, rng.randint(1, 3)
-        values = []
+        values: list[int] = []
         while sources or destinations or (not values and self._odd(0.1)):
             count = min(sources, rng.randint(1, 2)) if sources else 0
             fields = {"form": SourceForm.ZERO - count, "reuse0": rng.getrandbits(1), "reuse1": rng.getrandbits(1)}
@@ -251,7 +255,7 @@ class Generator:
             values.append(encode_word("B.IOT", **fields))
         return values
 
-    def _scalars(self, row):
+    def _scalars(self, row: Operation) -> list[int]:
         rng = self._rng
         count = rng.randint(0, 5) if self._odd(0.03) else rng.randint(row.min_scalars, row.max_scalars)
         registers = rng.sample(range(1, 24), count)
@@ -259,7 +263,7 @@ class Generator:
             registers.append(rng.choice(registers))
         if registers and self._odd():
             registers[-1] = rng.randrange(32)
-        values = []
+        values: list[int] = []
         while registers or (not values and self._odd(0.02)):
             places = rng.sample(("source0", "source1", "source2"), min(len(registers), rng.randint(1, 3)))
             fields = dict(zip(sorted(places), registers, strict=False))
