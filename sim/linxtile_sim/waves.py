@@ -1,0 +1,194 @@
+"""A GTKWave save file for the waves of a simulated core: signals by unit, codes by the names of the ISA tables."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from pathlib import Path
+from typing import Any
+
+import pywellen
+from vcd.gtkw import GTKWSave
+
+from linxtile.isa.codes import PadValue
+from linxtile.isa.faults import Rule
+from linxtile.isa.operations import OPERATIONS
+from linxtile.isa.types import DATA_TYPES
+from linxtile_rtl import binder, fetch, reorder
+from linxtile_rtl.layouts import BlockKind, WordStatus
+
+__all__ = ["GROUPS", "TABLES", "Shown", "signals", "write_save_file"]
+
+TOP = "simulation_top"
+ZOOM = -17.0
+"""Some fifteen pixels a clock cycle."""
+
+
+class Response(IntEnum):
+    """Answers of an AXI4 subordinate."""
+
+    OKAY = 0
+    EXOKAY = 1
+    SLVERR = 2
+    DECERR = 3
+
+
+def _members(members: Iterable[Enum]) -> dict[int, str]:
+    return {int(member.value): member.name for member in members}
+
+
+TABLES: Mapping[str, Mapping[int, str]] = {
+    "operation": {number: row.name for number, row in enumerate(OPERATIONS)},
+    "type": {row.code: row.name for row in DATA_TYPES},
+    "rule": {0: "none"} | _members(Rule),
+    "pad": _members(PadValue),
+    "kind": _members(BlockKind),
+    "word": _members(WordStatus),
+    "response": _members(Response),
+    "fetch": _members(fetch.State),
+    "binder": _members(binder.State),
+    "reorder": _members(reorder.State),
+}
+"""Names of the codes of a kind of signal."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A signal to show: its path under the top, and what turns it into text: a name of `TABLES`, or a number format."""
+
+    signal: str
+    form: str = "hex"
+
+
+def _stream(unit: str, stream: str, **forms: str) -> tuple[Shown, ...]:
+    """Return the signals of a stream, of its payload the given fields."""
+    at = f"{unit}.{stream}__"
+    handshake = Shown(f"{at}valid", "bin"), Shown(f"{at}ready", "bin")
+    return *handshake, *(Shown(f"{at}payload.{name}", form) for name, form in forms.items())
+
+
+_SHAPE = {"valid_columns": "dec", "valid_rows": "dec", "columns": "dec"}
+_MOVE = {"tag": "dec", "base": "hex", "stride": "hex", "valid_rows": "dec", "row_bytes": "dec"}
+_DONE = {"tag": "dec", "rule": "rule", "fault_address": "hex"}
+_ADDRESS = {"addr": "hex", "len": "dec"}
+
+GROUPS: Mapping[str, tuple[Shown, ...]] = {
+    "fetch": (
+        Shown("aligner.state", "fetch"),
+        *_stream("core.decoder", "i", address="hex", bits="hex", status="word"),
+    ),
+    "decoder": _stream(
+        "core.decoder", "o", kind="kind", operation="operation", data_type="type", **_SHAPE,
+        pad="pad", rule="rule", block_address="hex",
+    ),
+    "binder": (
+        Shown("core.binder.state", "binder"),
+        Shown("core.binder.block.kind", "kind"),
+        Shown("core.binder.block.operation", "operation"),
+        Shown("core.binder.block.data_type", "type"),
+        Shown("core.binder.tag", "dec"),
+        Shown("core.binder.rule", "rule"),
+    ),
+    "vector engine": (
+        *_stream("core.vector_queue", "o", tag="dec", operation="operation", data_type="type", valid_rows="dec"),
+        Shown("core.vector.idle", "bin"),
+        *_stream("core.tile_ram", "writes__0", tag="dec", line="hex", data="hex"),
+        *_stream("core.reorder", "done__0", **_DONE),
+    ),
+    "load engine": (
+        *_stream("core.load_queue", "o", **_MOVE),
+        Shown("core.load.idle", "bin"),
+        *_stream("core.tile_ram", "writes__1", tag="dec", line="hex", data="hex"),
+        *_stream("core.reorder", "done__1", **_DONE),
+    ),
+    "store engine": (
+        *_stream("core.store_queue", "o", **_MOVE),
+        Shown("core.store.idle", "bin"),
+        *_stream("core.reorder", "done__2", **_DONE),
+    ),
+    "memory port": (
+        *_stream("memory", "axi__ar", **_ADDRESS),
+        *_stream("memory", "axi__r", data="hex", resp="response", last="bin"),
+        *_stream("memory", "axi__aw", **_ADDRESS),
+        *_stream("memory", "axi__w", data="hex", strb="bin", last="bin"),
+        *_stream("memory", "axi__b", resp="response"),
+    ),
+    "commit": (
+        Shown("core.reorder.state", "reorder"),
+        Shown("core.reorder.flight__in_flight", "bin"),
+        Shown("core.reorder.flight__finished", "bin"),
+        Shown("core.reorder.flight__oldest", "dec"),
+        Shown("core.reorder.flight__flush", "bin"),
+        *_stream(
+            "core.reorder", "retire", kind="kind", operation="operation", tag="dec", rule="rule",
+            block_address="hex", fault_address="hex",
+        ),
+        Shown("core.reorder.trapped", "bin"),
+        Shown("core.reorder.halted", "bin"),
+    ),
+}  # fmt: skip
+"""What is shown, by unit, in the order of the block diagram."""
+
+
+def signals(waves: Path) -> dict[str, Any]:
+    """Return the variables of a wave file by their path under the top, without the marks of escaped names."""
+    found: dict[str, Any] = {}
+    for variable in pywellen.Waveform(str(waves)).all_vars():
+        path = variable.full_name.replace("\\", "").removeprefix(f"{TOP}.")
+        found.setdefault(path, variable)
+    return found
+
+
+def write_save_file(waves: Path) -> list[str]:
+    """Write ``NAME.gtkw`` and the folder ``NAME_names`` of translation files beside ``NAME.fst``.
+
+    Returns
+    -------
+    list of str
+        Signals of `GROUPS` that the waves do not hold; they are left out.
+    """
+    found = signals(waves)
+    names = waves.with_name(f"{waves.stem}_names").resolve()
+    names.mkdir(parents=True, exist_ok=True)
+    missing = []
+    with open(waves.with_suffix(".gtkw"), "w", encoding="utf-8") as file:
+        save = GTKWSave(file)
+        save.dumpfile(str(waves))
+        start = _first_high(found.get("program_start"))
+        save.timestart(start)
+        save.zoom_markers(ZOOM, start)
+        save.signals_width(320)
+        save.size(1600, 1000)
+        for title, group in GROUPS.items():
+            with save.group(title):
+                for shown in group:
+                    if shown.signal in found:
+                        _trace(save, shown, found[shown.signal], names)
+                    else:
+                        missing.append(shown.signal)
+    return missing
+
+
+def _trace(save: GTKWSave, shown: Shown, variable: Any, names: Path) -> None:
+    bits = variable.bitwidth or 1
+    # GTKWave finds a vector only by its name with the range.
+    name = variable.full_name + (f"[{bits - 1}:0]" if bits > 1 else "")
+    alias = shown.signal.rpartition(".")[2]
+    if shown.form in TABLES:
+        save.trace(name, alias=alias, datafmt="hex", translate_filter_file=str(_translation(names, shown.form, bits)))
+    else:
+        save.trace(name, alias=alias, datafmt=shown.form)
+
+
+def _translation(names: Path, form: str, bits: int) -> Path:
+    """Return the file that names the codes of a signal of ``bits`` bits, written as GTKWave shows them."""
+    file = names / f"{form}_{bits}.txt"
+    digits = (bits + 3) // 4
+    lines = [f"{code:0{digits}X} {name}\n" for code, name in TABLES[form].items() if code < 1 << bits]
+    file.write_text("".join(lines), encoding="utf-8")
+    return file
+
+
+def _first_high(variable: Any) -> int:
+    """Return the first time at which a signal is 1; 0 if it never is."""
+    changes = [] if variable is None else variable.tv
+    return next((int(time) for time, value in changes if str(value) == "1"), 0)
