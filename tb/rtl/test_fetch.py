@@ -8,7 +8,8 @@ import pytest
 from cocotb.triggers import RisingEdge
 
 from linxtile.config import PRESETS
-from linxtile_rtl.fetch import WordAligner, beat_layout, program_layout
+from linxtile_rtl.fetch import WordAligner, program_layout
+from linxtile_rtl.fetch_beats import beat_layout
 from linxtile_rtl.layouts import WordStatus, word_layout
 from linxtile_sim.streams import Sink, Source, cycles, start
 from linxtile_sim.unit import parameters, run_unit
