@@ -27,6 +27,7 @@ from .operands import Operands
 from .placement import Placement
 from .queues import state_layout
 from .reorder import commit_signature, entry_layout, flight_signature, restore_signature
+from .tokens import Tokens
 
 __all__ = ["Binder"]
 
@@ -103,6 +104,7 @@ class Binder(wiring.Component):
         m.submodules.interval = interval = AddressInterval(config=config)
         m.submodules.rules = rules = BindRules(config=config)
         m.submodules.hazards = hazards = Hazards(config=config)
+        m.submodules.tokens = tokens = Tokens(config=config)
         m.submodules.commands = commands = Commands(config=config)
 
         state = Signal(State)
@@ -136,7 +138,7 @@ class Binder(wiring.Component):
                         state.eq(State.ENTER),
                         rule.eq(Mux(is_tile, rules.rule, block.rule)),
                         word_offset.eq(rules.word_offset),
-                        commands.after_finish.eq(hazards.after_finish | operands.producers),
+                        commands.after_finish.eq(hazards.after_finish | operands.producers | tokens.producers),
                         commands.after_commit.eq(hazards.after_commit),
                     ]
             with m.Case(State.ENTER):
@@ -173,6 +175,12 @@ class Binder(wiring.Component):
             hazards.tag.eq(flight.next_tag),
             hazards.in_flight.eq(flight.in_flight),
             hazards.finished.eq(flight.finished),
+            tokens.awaits.eq(block.awaits),
+            tokens.produce.eq(accepted & block.produces_token),
+            tokens.tag.eq(flight.next_tag),
+            tokens.commit.eq(self.commit.valid),
+            tokens.commit_tag.eq(self.commit.tag),
+            tokens.clear.eq(flight.flush),
             commands.valid.eq((state == State.SEND) & ~flight.flush),
             commands.tag.eq(tag),
             commands.load.eq(is_load),

@@ -25,6 +25,7 @@ from linxtile_rtl.decoder_tables import COUNT_BITS, DimensionRoles, OperationSet
 from linxtile_rtl.layouts import (
     RULE_BITS,
     WORD_OFFSET_BITS,
+    awaits_layout,
     destination_layout,
     max_destinations,
     max_scalars,
@@ -78,6 +79,8 @@ def header_layout(config: CoreConfig, sets: OperationSets) -> data.StructLayout:
         "release": 1,
         "trap": 1,
         "has_dependencies": 1,
+        "awaits": awaits_layout(),
+        "produces_token": 1,
         "has_hint": 1,
         "dimensions": data.ArrayLayout(DIMENSION_BITS, len(LoopNest)),
         "has_dimension": len(LoopNest),

@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from linxtile.config import CoreConfig
 from linxtile.isa.codes import (
     DIMENSION_BITS,
+    MAX_DEPENDENCY_SOURCES,
     QUEUE_DEPTH,
     REGISTER_BITS,
     REGISTER_COUNT,
@@ -61,7 +62,7 @@ class HeaderCollector(wiring.Component):
             with m.If(form.b_catr):
                 self._control(m)
             with m.If(form.b_iod):
-                m.d.sync += self.header.has_dependencies.eq(1)
+                self._dependencies(m)
             with m.If(form.b_hint):
                 m.d.sync += self.header.has_hint.eq(1)
             with m.If(form.b_ior):
@@ -83,7 +84,7 @@ class HeaderCollector(wiring.Component):
         ]
         m.d.sync += [header.attributes[name].eq(value) for name, value in ATTRIBUTES.items()]
         for name in (
-            "has_attributes", "has_control", "acquire", "release", "trap", "has_dependencies", "has_hint",
+            "has_attributes", "has_control", "acquire", "release", "trap", "has_dependencies", "awaits", "produces_token", "has_hint",
             "has_dimension", "inputs", "outputs", "scalar_count", "source_count", "destination_count", "has_tiles",
             "last_tiles", "has_acc", "has_queue",
         ):  # fmt: skip
@@ -93,6 +94,12 @@ class HeaderCollector(wiring.Component):
         header, bits = self.header, self.token.word.bits
         m.d.sync += [header.attributes[name].eq(field(bits, "B.DATR", name)) for name in ATTRIBUTES]
         m.d.sync += [header.has_attributes.eq(1), header.attributes_offset.eq(self.word_offset)]
+
+    def _dependencies(self, m: Module) -> None:
+        header, bits = self.header, self.token.word.bits
+        sources = (field(bits, "B.IOD", f"source{number}") for number in range(MAX_DEPENDENCY_SOURCES))
+        m.d.sync += [awaited.eq(source) for awaited, source in zip(header.awaits, sources, strict=True)]
+        m.d.sync += [header.produces_token.eq(field(bits, "B.IOD", "destination")), header.has_dependencies.eq(1)]
 
     def _control(self, m: Module) -> None:
         header, bits = self.header, self.token.word.bits

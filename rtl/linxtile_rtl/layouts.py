@@ -8,11 +8,12 @@ from amaranth.lib import data, enum, stream
 from amaranth.utils import bits_for, exact_log2
 
 from linxtile.config import GRANULE_BYTES, CoreConfig
+from linxtile.isa.codes import DEPENDENCY_NAMES, MAX_DEPENDENCY_SOURCES
 from linxtile.isa.faults import RULES
 from linxtile.isa.operations import OPERATIONS
 
 __all__ = [
-    "OPERATION_BITS", "RULE_BITS", "BlockKind", "WordStatus", "block_layout", "destination_layout", "done_layout",
+    "OPERATION_BITS", "RULE_BITS", "BlockKind", "WordStatus", "awaits_layout", "block_layout", "destination_layout", "done_layout",
     "flags_layout", "handle_layout", "line_write_layout", "load_layout", "max_destinations", "max_scalars", "max_sources",
     "retire_layout", "source_layout", "store_layout", "stream_of", "tag_bits", "vector_layout", "width_code", "word_layout",
 ]  # fmt: skip
@@ -73,6 +74,11 @@ def destination_layout() -> data.StructLayout:
     return data.StructLayout({"queue": 2, "size_code": 4, "word_offset": WORD_OFFSET_BITS})
 
 
+def awaits_layout() -> data.ArrayLayout:
+    """Dependency tokens that a block names: 1 for the newest of older blocks, 0 for none."""
+    return data.ArrayLayout(bits_for(DEPENDENCY_NAMES), MAX_DEPENDENCY_SOURCES)
+
+
 def block_layout(config: CoreConfig) -> data.StructLayout:
     """A block description, as the decoder hands it to the binder: values, not register numbers.
 
@@ -97,6 +103,8 @@ def block_layout(config: CoreConfig) -> data.StructLayout:
         "acquire": 1,
         "release": 1,
         "trap_after": 1,
+        "awaits": awaits_layout(),
+        "produces_token": 1,
         "valid_columns": 16,
         "valid_rows": 16,
         "columns": 16,

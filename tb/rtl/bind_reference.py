@@ -48,6 +48,9 @@ class Block:
     acquire: int = 0
     release: int = 0
     trap: int = 0
+    awaits: tuple[int, ...] = ()
+    """Tokens: 1 is the newest."""
+    token: int = 0
     address: int = 0
     word: int = 0
     rule: int = 0
@@ -118,12 +121,13 @@ class Reference:
         """First block of this run; older ones have committed or are gone."""
         self.blocks = []
         self.freed_by = {}
+        self.tokens = []
 
     def copy(self) -> "Reference":
         """Return a reference that goes on from here by itself."""
         other = copy.copy(self)
         other.names = [list(queue) for queue in self.names]
-        other.blocks, other.freed_by = list(self.blocks), dict(self.freed_by)
+        other.blocks, other.freed_by, other.tokens = list(self.blocks), dict(self.freed_by), list(self.tokens)
         return other
 
     def begin(self, number: int) -> None:
@@ -170,6 +174,7 @@ class Reference:
             self.names[queue].insert(0, Tile(base, code, WIDTH_CODES[block.bits], outcome.number))
         for tile in filter(None, gone):
             self.freed_by.update(dict.fromkeys(tile.granules, outcome.number))
+        self.tokens += [outcome.number] * block.token
         self.pointer = pointer
         self.flags |= block.flags
 
@@ -213,6 +218,7 @@ class Reference:
 
     def _hazards(self, block, outcome, sources, places):
         outcome.after_finish = {tile.producer for tile in sources}
+        outcome.after_finish |= {self.tokens[-awaited] for awaited in block.awaits if 0 < awaited <= len(self.tokens)}
         for (_, code, _), base in zip(block.destinations, places, strict=True):
             written = Tile(base, code, 0, 0).granules
             outcome.after_commit |= {self.freed_by[granule] for granule in written if granule in self.freed_by}

@@ -79,6 +79,8 @@ class Generator:
         elif name in ("TADDS", "TEXPANDS"):
             block.scalars = (rng.getrandbits(64),)
         block.trap = int(rng.random() < 0.04)
+        block.awaits = tuple(rng.randrange(9) for _ in range(rng.choice((0, 0, 1, 3))))
+        block.token = int(rng.random() < 0.3)
         block.flags = rng.choice((0, 0, 0, rng.randrange(8)))
         if rng.random() < self.wrong:
             self._spoil(block)
@@ -243,7 +245,7 @@ async def loads_and_stores(dut):
 
 @cocotb.test(timeout_time=5, timeout_unit="ms")
 async def attributes(dut):
-    """Acquire holds younger loads, release waits for older blocks, a trap holds everything until it is resumed."""
+    """Acquire holds younger loads, release waits for older blocks, a trap holds everything; a token is waited for."""
     bench = Bench(dut, configuration())
     await bench.begin()
     await bench.program([tile(code=4), FINISH])
@@ -251,6 +253,7 @@ async def attributes(dut):
         [load(0, acquire=1), load(0x1000)],
         [load(0), load(0x1000, release=1)],
         [load(0, trap=1), load(0x1000)],
+        [store(0, token=1), load(0x1000, awaits=(2, 1))],
     ):
         await bench.restart()
         first = bench.reference.number

@@ -8,6 +8,7 @@ import cocotb
 from bind_reference import Reference
 from cocotb.triggers import RisingEdge
 
+from linxtile.isa.codes import MAX_DEPENDENCY_SOURCES
 from linxtile.isa.operations import operation
 from linxtile.isa.types import data_type
 from linxtile_rtl.layouts import (
@@ -153,6 +154,8 @@ class Bench:
             "acquire": block.acquire,
             "release": block.release,
             "trap_after": block.trap,
+            "awaits": [*block.awaits, *[0] * (MAX_DEPENDENCY_SOURCES - len(block.awaits))],
+            "produces_token": block.token,
             "valid_columns": block.valid_columns,
             "valid_rows": block.rows,
             "columns": block.columns,

@@ -139,6 +139,8 @@ def expected_block(block, config):
         "acquire": int(block.attributes.acquire),
         "release": int(block.attributes.release),
         "trap_after": int(block.attributes.trap),
+        "awaited": tuple(block.dependency_sources),
+        "produces_token": int(block.dependency_destination),
         "scalar_count": len(block.scalars),
         "scalars": list(block.scalars),
         "source_count": len(block.sources),
@@ -165,6 +167,7 @@ def differences(got, wanted, path=""):
 
 def check(got, item, config, context):
     """Compare one description with what the model yields; None stands for the end of the program."""
+    got = got | {"awaited": tuple(token for token in got["awaits"] if token)}
     if item is None:
         wanted = {"kind": BlockKind.FINISH}
     elif isinstance(item, HeaderFault):
