@@ -43,6 +43,8 @@ def script(source: str, top: str, *, flatten: bool) -> str:
             "proc",
             "select -assert-none t:$dlatch t:$adlatch t:$dlatchsr",
             "check -assert",
+            # ABC names bit 0 of `x` as the wire that Amaranth calls `x[0]`, and Yosys ends with a failed assertion.
+            "rename -hide w:*",
             f"synth_ecp5 -top {top} {'' if flatten else '-noflatten'} -json {top}.json",
             "select -assert-none t:*LATCH*",
             f"tee -q -o {top}.stat.json stat -json",
