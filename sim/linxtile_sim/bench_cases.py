@@ -1,0 +1,203 @@
+"""What is measured: programs, and the bound of each figure with its formula.
+
+One block is measured on an idle core: from the cycle in which the word that closes it was accepted to the cycle in which its
+record is valid. N is the number of tile lines that the block reads or writes, the larger; L the memory latency.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from linxtile.asm import assemble
+from linxtile.config import CoreConfig
+from linxtile.isa.types import data_type
+
+from .lockstep import Report
+from .programs import INPUT_BASE, OUTPUT_BASE, PROGRAM_BASE
+from .scenario import Pace, Scenario
+
+__all__ = ["Case", "cases"]
+
+TILE = 4096
+QUIET_WORDS = 1200
+"""Words without effect before a block that is to meet an idle core: more than any block before it takes."""
+
+LATENCIES = (1, 10, 50)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One figure: ``cycles`` of a report must not exceed ``bound``; ``formula`` says where the bound comes from."""
+
+    name: str
+    scenario: Scenario
+    formula: str
+    bound: float
+    cycles: Callable[[Report], float]
+
+
+def cases(config: CoreConfig) -> Iterator[Case]:
+    """Return every case for a configuration."""
+    yield from _single_vector(config)
+    yield from _streams(config)
+    yield from _loads(config)
+    yield from _stores(config)
+    yield _normalise(config)
+
+
+def _program(name: str, text: str, latency: int = 10) -> Scenario:
+    image = assemble(text, file=name, address=PROGRAM_BASE).image
+    content = bytes((7 * index + index // 251) % 256 for index in range(0x8000))
+    return Scenario(name, image, PROGRAM_BASE, memory={INPUT_BASE: content, OUTPUT_BASE: b"\0"}, pace=Pace(latency))
+
+
+def _load(name: str, columns: int, rows: int, size: int, queue: str) -> str:
+    return f"TLOAD <LB0:{columns}, LB1:{rows}, {name}>, [a0], ->{queue}<{size}B>\n"
+
+
+def _filled(name: str, columns: int, rows: int) -> str:
+    """Return the text that puts operands into T#1, U#1 and a row vector into N#1."""
+    size = TILE
+    return (
+        f"li a0, {INPUT_BASE}\n"
+        + _load(name, columns, rows, size, "T")
+        + _load(name, columns, rows, size, "U")
+        + _load(name, 1, rows, size, "N")
+    )
+
+
+QUIET = ".word 0x00001033\n" * QUIET_WORDS
+
+
+def _one(report: Report) -> float:
+    """Return the cycles of the last block."""
+    return report.retired_at[-1] - report.closed_at[-1]
+
+
+def _shape(name: str, columns: int | None = None) -> tuple[int, int]:
+    """Return columns and rows that fill a tile; 64-byte rows when no width is given."""
+    element = data_type(name).storage_bits // 8
+    columns = columns or 64 // element
+    return columns, TILE // (columns * element)
+
+
+def _single_vector(config: CoreConfig) -> Iterator[Case]:
+    lines = TILE // config.vector_bytes
+    arithmetic = ("S64", "U64", "S32", "U32", "FP32", "S16", "U16", "FP16", "S8", "U8")
+    for operation in ("TADD", "TMAX"):
+        for name in arithmetic:
+            columns, rows = _shape(name)
+            block = f"{operation} <LB0:{columns}, LB1:{rows}, {name}>, T#1, U#1, ->M<{TILE}B>\n"
+            scenario = _program(f"{operation} {name}", _filled(name, columns, rows) + QUIET + block)
+            yield Case(scenario.name, scenario, "N + 24", lines + 24, _one)
+    for operation in ("TROWSUM", "TROWMAX"):
+        for name, width in (("FP32", None), ("FP32", 1024), ("FP16", None), ("S8", None), ("S8", 4096), ("S64", None)):
+            columns, rows = _shape(name, width)
+            block = f"{operation} <LB0:{columns}, LB1:{rows}, {name}>, T#1, ->M<{TILE}B>\n"
+            scenario = _program(f"{operation} {name} {rows}x{columns}", _filled(name, columns, rows) + QUIET + block)
+            yield Case(scenario.name, scenario, "N + 64", lines + 64, _one)
+    for name in ("FP32", "FP16", "S8"):
+        columns, rows = _shape(name)
+        block = f"TROWEXPANDSUB <LB0:{columns}, LB1:{rows}, {name}>, T#1, N#1, ->M<{TILE}B>\n"
+        scenario = _program(f"TROWEXPANDSUB {name}", _filled(name, columns, rows) + QUIET + block)
+        yield Case(scenario.name, scenario, "N + 28", lines + 28, _one)
+
+
+def _streams(config: CoreConfig) -> Iterator[Case]:
+    blocks = 64
+
+    def each(report: Report) -> float:
+        return (report.retired_at[-1] - report.retired_at[-blocks]) / (blocks - 1)
+
+    lines = TILE // config.vector_bytes
+    for operation, name in (("TADD", "FP32"), ("TADD", "S8"), ("TMAX", "FP16"), ("TADD", "S64")):
+        columns, rows = _shape(name)
+        block = f"{operation} <LB0:{columns}, LB1:{rows}, {name}>, T#1.reuse, U#1.reuse, ->M<{TILE}B>\n"
+        scenario = _program(
+            f"{operation} {name}, {blocks} blocks, each", _filled(name, columns, rows) + QUIET + block * blocks
+        )
+        yield Case(scenario.name, scenario, "1.05 N", 1.05 * lines, each)
+    short = 16 * config.vector_bytes
+    columns, rows = 4, short // 16
+    block = f"TADD <LB0:{columns}, LB1:{rows}, LB2:{columns}, FP32, Zero>, T#1.reuse, U#1.reuse, ->M<{short}B>\n"
+    scenario = _program(
+        f"TADD FP32, N = 16, 7-word headers, {blocks} blocks, each",
+        _filled("FP32", columns, rows) + QUIET + block * blocks,
+    )
+    yield Case(scenario.name, scenario, "N (no bubble)", 16, each)
+
+
+def _beats(config: CoreConfig, base: int, stride: int, row_bytes: int, rows: int) -> int:
+    """Return the beats that hold needed bytes, row by row; rows without a gap are one row."""
+    if stride == row_bytes:
+        row_bytes, rows = row_bytes * rows, 1
+    width = config.axi_data_bytes
+    starts = (base + row * stride for row in range(rows))
+    return sum((start + row_bytes - 1) // width - start // width + 1 for start in starts)
+
+
+MOVES: tuple[tuple[str, int, int, int, int, int], ...] = (
+    # what, base offset, stride, valid columns, valid rows, columns (of U8)
+    ("contiguous", 0, 64, 64, 64, 64),
+    ("contiguous, odd base", 5, 64, 64, 64, 64),
+    ("rows apart", 0, 80, 64, 64, 64),
+    ("odd base and stride", 3, 77, 64, 64, 64),
+    ("16-byte rows", 0, 32, 16, 256, 16),
+    ("16-byte rows, odd", 7, 37, 16, 256, 16),
+    ("padded rows", 0, 48, 40, 64, 64),
+    ("half the rows", 1, 75, 64, 32, 64),
+)
+
+
+def _loads(config: CoreConfig) -> Iterator[Case]:
+    lines = TILE // config.vector_bytes
+    for what, offset, stride, valid, rows, columns in MOVES:
+        for latency in LATENCIES:
+            text = f"li a0, {INPUT_BASE + offset}\nli a1, {stride}\n{QUIET}" + (
+                f"TLOAD <LB0:{valid}, LB1:{rows}, LB2:{columns}, U8, Max>, [a0, a1], ->T<{TILE}B>\n"
+            )
+            scenario = _program(f"TLOAD {what}, L = {latency}", text, latency)
+            beats = _beats(config, INPUT_BASE + offset, stride, valid, rows)
+            yield Case(scenario.name, scenario, "max(beats, lines) + L + 16", max(beats, lines) + latency + 16, _one)
+
+
+def _stores(config: CoreConfig) -> Iterator[Case]:
+    width = config.vector_bytes
+    for what, offset, stride, valid, rows, columns in MOVES:
+        for latency in LATENCIES:
+            text = (
+                f"li a0, {INPUT_BASE}\nli a1, {stride}\nli a2, {OUTPUT_BASE + offset}\n"
+                f"TLOAD <LB0:64, LB1:64, U8>, [a0], ->T<{TILE}B>\n{QUIET}"
+                f"TSTORE <LB0:{valid}, LB1:{rows}, LB2:{columns}, U8>, T#1, [a2, a1]\n"
+            )
+            scenario = _program(f"TSTORE {what}, L = {latency}", text, latency)
+            beats = _beats(config, OUTPUT_BASE + offset, stride, valid, rows)
+            read = sum((row * columns + valid - 1) // width - row * columns // width + 1 for row in range(rows))
+            read = beats if valid == columns else read
+            yield Case(
+                scenario.name, scenario, "max(beats, lines read) + L + 24", max(beats, read) + latency + 24, _one
+            )
+
+
+def _normalise(config: CoreConfig) -> Case:
+    """Return eight tiles of the first example, double buffered: the next load stands before the work on the last one."""
+    tiles, size = 8, TILE
+    columns, rows = 64, size // 256
+    shape = f"<LB0:{columns}, LB1:{rows}, FP32>"
+    lines = [f"li a0, {INPUT_BASE}", f"TLOAD {shape}, [a0], ->T<{size}B>"]
+    for tile in range(tiles):
+        if tile + 1 < tiles:
+            lines += [f"li a0, {INPUT_BASE + (tile + 1) % 7 * size}", f"TLOAD {shape}, [a0], ->T<{size}B>"]
+        image = "T#2" if tile + 1 < tiles else "T#1"
+        lines += [
+            f"TROWMAX {shape}, {image}.reuse, ->U<256B>",
+            f"TROWEXPANDSUB {shape}, {image}, U#1, ->M<{size}B>",
+            f"li a1, {OUTPUT_BASE + tile * size}",
+            f"TSTORE {shape}, M#1, [a1]",
+        ]
+    scenario = _program("row_normalise, 8 tiles, double buffered", "\n".join(lines) + "\n")
+    busiest = tiles * 2 * size // config.vector_bytes
+
+    def whole(report: Report) -> float:
+        return report.retired_at[-1] - report.closed_at[0]
+
+    return Case(scenario.name, scenario, "1.2 x vector engine alone", 1.2 * busiest, whole)
