@@ -188,8 +188,8 @@ class HeaderDecoder(wiring.Component):
         """Copy what the words of the block have said."""
         description = self.o.p
         copied = (
-            "data_type", "acquire", "release", "awaits", "produces_token", "scalars", "scalar_count", "sources", "source_count", "destinations",
-            "destination_count",
+            "data_type", "acquire", "release", "awaits", "produces_token", "scalars", "scalar_count", "sources",
+            "source_count", "destinations", "destination_count",
         )  # fmt: skip
         renamed = {
             "layout": "layout", "pad": "pad", "compare": "compare", "rounding": "rounding", "saturate": "saturate",

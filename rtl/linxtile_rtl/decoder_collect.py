@@ -84,9 +84,9 @@ class HeaderCollector(wiring.Component):
         ]
         m.d.sync += [header.attributes[name].eq(value) for name, value in ATTRIBUTES.items()]
         for name in (
-            "has_attributes", "has_control", "acquire", "release", "trap", "has_dependencies", "awaits", "produces_token", "has_hint",
-            "has_dimension", "inputs", "outputs", "scalar_count", "source_count", "destination_count", "has_tiles",
-            "last_tiles", "has_acc", "has_queue",
+            "has_attributes", "has_control", "acquire", "release", "trap", "has_dependencies", "awaits",
+            "produces_token", "has_hint", "has_dimension", "inputs", "outputs", "scalar_count", "source_count",
+            "destination_count", "has_tiles", "last_tiles", "has_acc", "has_queue",
         ):  # fmt: skip
             m.d.sync += header[name].eq(0)
 
