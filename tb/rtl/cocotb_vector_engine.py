@@ -6,7 +6,7 @@ import cocotb
 from vector_bench import Block, VectorBench
 
 from linxtile.config import PRESETS
-from linxtile_sim.streams import start
+from linxtile_sim.streams import cycles, start
 from linxtile_sim.unit import parameters
 
 ELEMENTWISE = ["TADD", "TSUB", "TMAX", "TXOR", "TADDS", "TNOT", "TEXPANDS", "TROWEXPAND", "TROWEXPANDSUB"]
@@ -72,7 +72,7 @@ async def run_in_batches(bench, blocks):
     await bench.run(batch)
 
 
-@cocotb.test(timeout_time=50, timeout_unit="ms")
+@cocotb.test(timeout_time=3, timeout_unit="ms")
 async def element_wise_blocks(dut):
     config = configuration()
     bench = VectorBench(dut, config, parameters()["stall"])
@@ -88,7 +88,7 @@ async def element_wise_blocks(dut):
     await run_in_batches(bench, blocks)
 
 
-@cocotb.test(timeout_time=50, timeout_unit="ms")
+@cocotb.test(timeout_time=3, timeout_unit="ms")
 async def row_reductions(dut):
     config = configuration()
     bench = VectorBench(dut, config, parameters()["stall"])
@@ -103,11 +103,88 @@ async def row_reductions(dut):
     await run_in_batches(bench, blocks)
 
 
-@cocotb.test(timeout_time=50, timeout_unit="ms")
+@cocotb.test(timeout_time=3, timeout_unit="ms")
 async def mixed_blocks(dut):
     config = configuration()
     bench = VectorBench(dut, config, parameters()["stall"])
     await start(dut)
     rng = random.Random(cocotb.RANDOM_SEED)
-    blocks = [random_block(rng, config, rng.choice(ELEMENTWISE + REDUCTIONS)) for _ in range(parameters()["blocks"])]
+    # Reductions often: one right after another, or before another width, meets what the last one left in the tree.
+    operations = ELEMENTWISE + 3 * REDUCTIONS
+    blocks = [random_block(rng, config, rng.choice(operations)) for _ in range(parameters()["blocks"])]
     await run_in_batches(bench, blocks)
+
+
+SINGLE_BLOCKS = [
+    # operation, type, valid columns, valid rows, columns, cycles allowed beyond the lines read or written
+    ("TADD", "FP32", 32, 32, 32, 14), ("TMAX", "U8", 64, 64, 64, 14), ("TADDS", "S64", 8, 64, 8, 14), ("TADD", "FP16", 30, 60, 33, 14),
+    ("TROWEXPAND", "FP32", 32, 32, 32, 16), ("TROWEXPANDSUB", "FP32", 32, 32, 32, 18), ("TROWEXPANDSUB", "FP16", 3, 500, 4, 18),
+    ("TROWEXPANDSUB", "S8", 60, 64, 63, 18), ("TROWSUM", "FP32", 32, 32, 32, 35), ("TROWSUM", "FP16", 2048, 1, 2048, 52),
+    ("TROWMAX", "U8", 4096, 1, 4096, 56),    ("TROWMAX", "S8", 64, 64, 64, 35), ("TROWMAX", "FP32", 12, 64, 12, 35), ("TROWSUM", "FP32", 4, 256, 4, 35), ("TROWSUM", "FP32", 20, 48, 20, 35),
+    ("TROWSUM", "FP32", 36, 28, 36, 35), ("TROWMIN", "S64", 16, 32, 16, 35), ("TROWMAX", "S16", 72, 28, 72, 35),
+    ("TROWSUM", "FP32", 33, 31, 33, 35 + 31),
+]  # fmt: skip
+"""Blocks of 4 KiB; the row of 33 columns needs a window more than it has lines in most rows."""
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
+async def flushes(dut):
+    """At any cycle a flush ends in idleness without a report, and the blocks after it are right."""
+    config = configuration()
+    bench = VectorBench(dut, config, 0.0)
+    await start(dut)
+    rng = random.Random(cocotb.RANDOM_SEED)
+    for _ in range(parameters()["blocks"]):
+        blocks = [random_block(rng, config, rng.choice(ELEMENTWISE + REDUCTIONS)) for _ in range(3)]
+        for block in blocks:
+            bench.prepare(block)
+            bench.commands.put(block.command(config))
+        await bench.commands.drained()
+        await cycles(dut, rng.randrange(60))
+        dut.flush.value = 1
+        await cycles(dut, 2)
+        reported = len(bench.done.received)
+        for _ in range(20):
+            await cycles(dut)
+            if dut.idle.value == 1:
+                break
+        assert dut.idle.value == 1, f"not idle 20 cycles after a flush in {blocks[0]}"
+        assert len(bench.done.received) == reported
+        dut.flush.value = 0
+        bench.next_line = 0
+        await bench.run([random_block(rng, config, rng.choice(ELEMENTWISE + REDUCTIONS))])
+        await cycles(dut, 2)
+        assert dut.idle.value == 1
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
+async def cycles_of_single_blocks(dut):
+    config = configuration()
+    bench = VectorBench(dut, config, 0.0)
+    await start(dut)
+    rng = random.Random(cocotb.RANDOM_SEED)
+    for operation, type_name, valid_columns, valid_rows, columns, allowed in SINGLE_BLOCKS:
+        block = block_of(rng, config, operation, type_name, valid_columns, valid_rows, columns)
+        read_bytes = valid_rows * columns * block.size
+        lines = max(-(-read_bytes // config.vector_bytes), block.tile_bytes // config.vector_bytes)
+        before = len(bench.ram.written)
+        await bench.run([block])
+        accepted, done = bench.ram.accepted_cycles[-1], bench.done_cycles[-1]
+        first = bench.ram.written[before][0]
+        dut._log.info(f"{block}: first write after {first - accepted}, done after {lines} + {done - accepted - lines}")
+        assert done - accepted <= lines + allowed, f"{block}: {done - accepted} cycles, at most {lines} + {allowed}"
+
+
+@cocotb.test(timeout_time=3, timeout_unit="ms")
+async def cycles_of_a_stream(dut):
+    config = configuration()
+    bench = VectorBench(dut, config, 0.0)
+    await start(dut)
+    rng = random.Random(cocotb.RANDOM_SEED)
+    for operation, type_name in (("TADD", "FP32"), ("TMAX", "U8"), ("TROWEXPANDSUB", "FP16")):
+        blocks = [block_of(rng, config, operation, type_name, 30, 30, 32) for _ in range(8)]
+        lines = blocks[0].tile_bytes // config.vector_bytes
+        await bench.run(blocks)
+        apart = (bench.done_cycles[-1] - bench.done_cycles[-8]) / 7
+        dut._log.info(f"stream of {blocks[0]}: {apart} cycles a block of {lines} lines")
+        assert apart <= 1.02 * lines

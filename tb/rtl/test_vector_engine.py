@@ -17,3 +17,21 @@ BENCH = Path(__file__).with_name("cocotb_vector_engine.py")
 def test_every_line_of_every_block_is_right(bench, preset, stall):
     parameters = {"preset": preset, "stall": stall, "blocks": 40}
     run_unit(VectorEngine(config=PRESETS[preset]), BENCH, parameters=parameters, testcase=bench)
+
+
+@pytest.mark.parametrize("preset", ["small", "default"])
+def test_a_flush_leaves_nothing_behind(preset):
+    run_unit(
+        VectorEngine(config=PRESETS[preset]),
+        BENCH,
+        parameters={"preset": preset, "stall": 0.0, "blocks": 30},
+        testcase="flushes",
+    )
+
+
+@pytest.mark.parametrize("bench", ["cycles_of_single_blocks", "cycles_of_a_stream"])
+def test_blocks_take_the_cycles_of_their_lines_and_little_more(bench):
+    parameters = {"preset": "default", "stall": 0.0}
+    run_unit(
+        VectorEngine(config=PRESETS["default"]), BENCH, simulator="verilator", parameters=parameters, testcase=bench
+    )

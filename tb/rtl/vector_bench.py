@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 import cocotb
 import numpy as np
 from cocotb.triggers import RisingEdge
+from cocotb.utils import get_sim_time
 
 from linxtile.isa.operations import operation
 from linxtile.isa.types import data_type
 from linxtile_rtl.layouts import done_layout, line_write_layout, vector_layout
-from linxtile_sim.streams import Sink, Source
+from linxtile_sim.streams import CLOCK_NANOSECONDS, Sink, Source
 
 FLOATS = {"FP32": (np.float32, np.uint32), "FP16": (np.float16, np.uint16)}
 EXPANDS = ("TEXPANDS", "TROWEXPAND", "TROWEXPANDSUB")
@@ -192,7 +193,7 @@ class TileRamModel:
     def __init__(self, dut, config, stall):
         self.lines = {}
         self.written = []
-        self.cycle = 0
+        self.accepted_cycles = []
         self.dut = dut
         self.stall = stall
         self.line_bytes = config.vector_bytes
@@ -204,6 +205,11 @@ class TileRamModel:
             self._port(port, "response", "payload").value = 0
         self.write = Sink(dut, "write", shape=line_write_layout(config), stall=stall, check=self._store)
         cocotb.start_soon(self._run())
+
+    @property
+    def cycle(self):
+        """Number of the clock cycle that has just ended."""
+        return int(get_sim_time("ns")) // CLOCK_NANOSECONDS
 
     def _port(self, port, stream, member):
         return getattr(self.dut, f"reads_{port}_{stream}_{member}")
@@ -222,9 +228,10 @@ class TileRamModel:
     async def _run(self):
         while True:
             await RisingEdge(self.dut.clk)
-            self.cycle += 1
             if self.dut.rst.value == 1:
                 continue
+            if self.dut.command_valid.value == 1 and self.dut.command_ready.value == 1:
+                self.accepted_cycles.append(self.cycle)
             for port, waiting in enumerate(self.waiting):
                 response_valid = self._port(port, "response", "valid")
                 if response_valid.value == 1 and self._port(port, "response", "ready").value == 1:
@@ -287,20 +294,23 @@ class VectorBench:
             raise ValueError(f"bench: the blocks of one run need more than {self.config.tile_ram_bytes} bytes")
         return line
 
+    def prepare(self, block):
+        """Give a block places and operands; return what it must leave."""
+        sources = [self._codes(block, size) for size in block.source_sizes()]
+        block.lines = [self._place(len(source)) for source in sources]
+        for line, source in zip(block.lines, sources, strict=True):
+            self.ram.put(line, source)
+        block.destination_line = self._place(block.tile_bytes)
+        block.tag = self.tag % self.config.blocks_in_flight
+        self.tag += 1
+        return block.expected(sources)
+
     async def run(self, blocks):
         """Run blocks back to back and check all of them."""
         self.next_line = 0
-        expected = []
         first_write, first_done = len(self.ram.written), len(self.done.received)
+        expected = [self.prepare(block) for block in blocks]
         for block in blocks:
-            sources = [self._codes(block, size) for size in block.source_sizes()]
-            block.lines = [self._place(len(source)) for source in sources]
-            for line, source in zip(block.lines, sources, strict=True):
-                self.ram.put(line, source)
-            block.destination_line = self._place(block.tile_bytes)
-            block.tag = self.tag % self.config.blocks_in_flight
-            self.tag += 1
-            expected.append(block.expected(sources))
             self.commands.put(block.command(self.config))
         received = (await self.done.wait(first_done + len(blocks)))[first_done:]
         writes = self.ram.written[first_write:]

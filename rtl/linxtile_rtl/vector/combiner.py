@@ -70,8 +70,9 @@ class Combiner(wiring.Component):
         m = Module()
         queue_layout = data.StructLayout({"a": 64, "b": 64, "pair": 1, "place": self._place_layout()})
         m.submodules.queue = queue = SyncFIFO(width=queue_layout.size, depth=QUEUED_MERGES)
-        head = data.View(queue_layout, queue.r_data)
-        self._pair_windows(m, queue, queue_layout)
+        head = Signal(queue_layout)
+        head_valid, take = Signal(), Signal()
+        self._pair_windows(m, queue, head, head_valid, take)
 
         under_way = [
             Signal(data.StructLayout({"valid": 1, "place": self._place_layout()}), name=f"stage_{index}")
@@ -114,7 +115,7 @@ class Combiner(wiring.Component):
 
         # The head of the queue takes the cycles that results leave free. A row begins only when its number is free.
         place = self._promoted(m, "head", head.place)
-        alone, needs_slot, blocked, take = (Signal() for _ in range(4))
+        alone, needs_slot, blocked = (Signal() for _ in range(3))
         head_hits, partner_arrives, late_taken = (Signal() for _ in range(3))
         m.d.comb += [
             alone.eq(head.place.last & (head.place.index == 0)),
@@ -129,8 +130,7 @@ class Combiner(wiring.Component):
             ),
             late_taken.eq(work & ~back_merges & back.place.last),
             blocked.eq((head.place.index[1:] == 0) & busy.bit_select(head.place.row, 1)),
-            take.eq(queue.r_rdy & ~blocked & Mux(needs_slot, ~back_merges, ~partner_arrives & ~late_taken)),
-            queue.r_en.eq(take & self.enable),
+            take.eq(head_valid & ~blocked & Mux(needs_slot, ~back_merges, ~partner_arrives & ~late_taken)),
         ]
 
         merges_head = take & needs_slot
@@ -185,26 +185,29 @@ class Combiner(wiring.Component):
                 ]
         return m
 
-    def _pair_windows(self, m: Module, queue: SyncFIFO, queue_layout: data.StructLayout) -> None:
-        """Queue two neighbouring windows as one merge, and a last one without neighbour by itself."""
-        item = Signal(queue_layout)
+    def _pair_windows(self, m: Module, queue: SyncFIFO, head: data.View, head_valid: Signal, take: Signal) -> None:
+        """Make two neighbouring windows one merge, a last one without neighbour one by itself; queue what is not taken."""
+        item = Signal.like(head)
         index = Signal(self._index_bits)
         row = Signal(range(ROWS))
         even = Signal(64)
-        taken, is_last, queued = Signal(), Signal(), Signal()
+        taken, is_last, complete = Signal(), Signal(), Signal()
         m.d.comb += [
             is_last.eq(index == self.last_index),
-            queued.eq(index[0] | is_last),
-            self.window_ready.eq(~queued | queue.w_rdy),
+            self.window_ready.eq(~(index[0] | is_last) | queue.w_rdy),
             taken.eq(self.window_valid & self.window_ready & self.enable),
+            complete.eq(taken & (index[0] | is_last)),
             item.a.eq(Mux(index[0], even, self.window)),
             item.b.eq(self.window),
             item.pair.eq(index[0]),
             item.place.row.eq(row),
             item.place.index.eq(index),
             item.place.last.eq(is_last),
+            head.eq(Mux(queue.r_rdy, queue.r_data, item)),
+            head_valid.eq(queue.r_rdy | complete),
             queue.w_data.eq(item),
-            queue.w_en.eq(taken & queued),
+            queue.w_en.eq(complete & (queue.r_rdy | ~take)),
+            queue.r_en.eq(take & self.enable),
         ]
         with m.If(taken):
             m.d.sync += [even.eq(self.window), index.eq(Mux(is_last, 0, index + 1)), row.eq(row + is_last)]

@@ -134,6 +134,9 @@ class Reduction(wiring.Component):
             m.d.sync += inside.eq(Cat(self.window_valid, inside[:-1]))
         delays = [Slot.LATENCY * tree_levels(1 << line_shift, shift) for shift in range(MAX_SHIFT + 1)]
         shown = Array(inside[delay - 1] if delay else self.window_valid for delay in delays)
+        # Behind the tap of its own type a window travels on: it must not show at the tap of the next block's type.
+        with m.If(~self.active):
+            m.d.sync += inside.eq(0)
         values_valid = Signal()
-        m.d.comb += values_valid.eq(shown[self.context.shift])
+        m.d.comb += values_valid.eq(shown[self.context.shift] & self.active)
         return values_valid

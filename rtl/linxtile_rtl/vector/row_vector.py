@@ -52,33 +52,31 @@ class RowVector(wiring.Component):
         busy = Signal()
         spread = Signal(8 * self._config.vector_bytes)
         spread_done = Signal()
-        leaving = Signal()
-        finishing = Signal()
-        begin = Signal()
+        free, leaving, finishing, begin, alone = (Signal() for _ in range(5))
 
-        free = ~self.lines.valid | self.lines.ready
-        line_there = context.reduction | masks.lines.valid
         m.d.comb += [
-            leaving.eq(busy & free & line_there & spread_done),
-            finishing.eq(leaving & (context.reduction | masks.lines.p.last)),
-            masks.lines.ready.eq(leaving & ~context.reduction),
-            masks.command.valid.eq(self.command.valid & (~busy | finishing) & ~self.command.p.reduction),
+            free.eq(~self.lines.valid | self.lines.ready),
+            leaving.eq(busy & free & masks.lines.valid & spread_done),
+            finishing.eq(leaving & masks.lines.p.last),
+            masks.lines.ready.eq(leaving),
+            masks.command.valid.eq(begin),
             masks.command.p.row_bytes.eq(self.command.p.row_bytes),
             masks.command.p.pitch_bytes.eq(self.command.p.pitch_bytes),
             masks.command.p.valid_bytes.eq(self.command.p.valid_bytes),
             masks.command.p.tile_bytes.eq(self.command.p.destination_bytes),
             # The masks are ready whenever this unit is: both finish with the same line.
-            self.command.ready.eq(~busy | finishing),
-            begin.eq(self.command.valid & self.command.ready),
+            self.command.ready.eq(Mux(self.command.p.reduction, ~busy & free, ~busy | finishing)),
+            begin.eq(self.command.valid & self.command.ready & ~self.command.p.reduction),
+            alone.eq(self.command.valid & self.command.ready & self.command.p.reduction),
         ]
         with m.If(free):
-            m.d.sync += self.lines.valid.eq(leaving)
             m.d.sync += [
+                self.lines.valid.eq(leaving | alone),
                 self.lines.p.valid.eq(masks.lines.p.valid),
                 self.lines.p.image.eq(masks.lines.p.image),
-                self.lines.p.last.eq(context.reduction | masks.lines.p.last),
+                self.lines.p.last.eq(alone | masks.lines.p.last),
                 self.lines.p.vector.eq(spread),
-                self.lines.p.context.eq(context),
+                self.lines.p.context.eq(Mux(alone, self.command.payload, context)),
             ]
         with m.If(finishing):
             m.d.sync += busy.eq(0)
@@ -135,7 +133,7 @@ class RowVector(wiring.Component):
             more.eq(after_second.any() & (rows_left > 2)),
             supplied.eq(~takes_one | (held_valid & (~takes_two | ~second_place[-1] | self.elements.valid))),
             step.eq(working & uses_vector & supplied),
-            spread_done.eq(~uses_vector | context.reduction | (supplied & ~more)),
+            spread_done.eq(~uses_vector | (supplied & ~more)),
         ]
         from_first, from_second, from_third = (_from_lowest(bits) for bits in (starts, after_first, after_second))
         for byte in range(line):

@@ -29,7 +29,7 @@ def window_layout(config: CoreConfig) -> data.StructLayout:
 class WindowReader(wiring.Component):
     """Cuts the rows of a tile into windows; one window or one line a cycle, whichever there are more of.
 
-    A window may begin at any byte: the unit keeps one line and looks at the next. Latency two cycles from the line.
+    A window may begin at any byte: the unit keeps one line and looks at the next. Latency one cycle from the window's last line.
 
     Members
     -------
@@ -64,14 +64,17 @@ class WindowReader(wiring.Component):
         lines_left = Signal.like(held_line)
 
         place = address[:place_bits]
+        head_is_it = held_line + held_valid == address[place_bits:]
         window_bytes = Signal(range(line + 1))
-        two_lines, there, emit, ends_row, advance = (Signal() for _ in range(5))
+        in_held, two_lines, there, emit, ends_row, advance = (Signal() for _ in range(6))
         next_address, next_row = Signal.like(address), Signal.like(address)
         m.d.comb += [
             window_bytes.eq(Mux(bytes_left < line, bytes_left, line)),
             ends_row.eq(bytes_left <= line),
             two_lines.eq(place + window_bytes > line),
-            there.eq(held_valid & (held_line == address[place_bits:]) & (~two_lines | self.lines.valid)),
+            in_held.eq(held_valid & (held_line == address[place_bits:])),
+            # A window inside one line need not wait until that line is held.
+            there.eq(Mux(in_held, ~two_lines | self.lines.valid, head_is_it & self.lines.valid & ~two_lines)),
             emit.eq((rows.rows != 0) & there & (~self.windows.valid | self.windows.ready)),
             next_row.eq(row_address + rows.pitch_bytes),
             next_address.eq(Mux(ends_row, next_row, address + line)),
@@ -91,7 +94,7 @@ class WindowReader(wiring.Component):
         with m.If(self.windows.ready):
             m.d.sync += self.windows.valid.eq(0)
         with m.If(emit):
-            both = Cat(held, self.lines.payload)
+            both = Cat(Mux(in_held, held, self.lines.payload), self.lines.payload)
             m.d.sync += [
                 self.windows.valid.eq(1),
                 self.windows.p.data.eq((both >> Cat(Const(0, 3), place))[: 8 * line]),
