@@ -4,7 +4,7 @@ import os
 import pickle
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from linxtile.memory import PAGE_BYTES
 from .cosim import TOP, simulation_sources
 from .runner import SimulationFailed, SimulatorMissing, simulate
 from .scenario import Scenario
+from .session import find_salt
 from .waves import write_save_file
 
 __all__ = ["TASK", "Icarus", "Observed", "Task", "Verilator"]
@@ -33,6 +34,7 @@ class Task:
 
     config: CoreConfig
     scenario: Scenario
+    pages: Mapping[int, bytes]
     regions: Sequence[tuple[int, int]]
     check: bool
     answer: str
@@ -106,7 +108,7 @@ class Simulator:
             )
         try:
             observed = self._observe(job)
-        except SimulatorMissing as error:
+        except (SimulatorMissing, ValueError) as error:
             raise BackendError(str(error)) from error
         except SimulationFailed as error:
             raise BackendError(str(error).splitlines()[0]) from error
@@ -123,9 +125,12 @@ class Simulator:
 
     def _observe(self, job: Job) -> Observed:
         """Simulate; a run that succeeds leaves no log, a run that fails keeps its own."""
+        scenario = scenario_of(job)
+        pages = scenario.pages(scenario.machine(job.config).run())
+        find_salt(page // PAGE_BYTES for page in pages)
         with tempfile.TemporaryDirectory(prefix="linxtile-") as folder:
             answer, plan = Path(folder) / "answer", Path(folder) / "task"
-            task = Task(job.config, scenario_of(job), job.regions, job.check, str(answer))
+            task = Task(job.config, scenario, pages, job.regions, job.check, str(answer))
             plan.write_bytes(pickle.dumps(task))
             results = simulate(
                 self.name, TOP, simulation_sources(job.config), BENCH,

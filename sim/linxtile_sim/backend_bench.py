@@ -67,7 +67,7 @@ async def _run_alone(session: Recorder, task: Task) -> str | None:
     scenario = task.scenario
     await session.reset()
     session.pace(latency=scenario.pace.latency, stalls=scenario.pace.stalls)
-    await session.fill(scenario.pages(scenario.machine(task.config).run()), scenario.error_pages)
+    await session.fill(task.pages, scenario.error_pages)
     await session.set_registers(scenario.registers)
     async for _ in session.run(scenario.address, len(scenario.image)):
         pass

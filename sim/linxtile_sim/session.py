@@ -15,7 +15,7 @@ from .hardware.memory import PAGE_BYTES, PAGES, page_slot
 from .hardware.top import event_layout
 from .streams import unpack
 
-__all__ = ["CLOCK_NANOSECONDS", "CoreSession", "Event", "HangError"]
+__all__ = ["CLOCK_NANOSECONDS", "CoreSession", "Event", "HangError", "find_salt"]
 
 CLOCK_NANOSECONDS = 10
 ADDRESS_BITS_OF_A_PAGE = 12
@@ -98,7 +98,7 @@ class CoreSession:
         """
         wanted = {address >> ADDRESS_BITS_OF_A_PAGE: False for address in pages}
         wanted |= {address >> ADDRESS_BITS_OF_A_PAGE: True for address in error_pages}
-        self._salt = _salt(wanted)
+        self._salt = find_salt(wanted)
         self._dut.host_salt.value = self._salt
         slots = {page: page_slot(page, self._salt) for page in wanted}
         for page, slot in self._mapped.items():
@@ -259,11 +259,17 @@ class CoreSession:
             await RisingEdge(self._dut.clk)
 
 
-def _salt(pages: Iterable[int]) -> int:
-    """Return a salt under which no two of the pages share a slot."""
+def find_salt(pages: Iterable[int]) -> int:
+    """Return a salt under which no two of the pages, by number, share a slot.
+
+    Raises
+    ------
+    ValueError
+        More pages than the simulated memory holds, or no arrangement without collisions.
+    """
     numbers = np.array(sorted(pages), np.int64)
     if len(numbers) > PAGES:
-        raise ValueError(f"the simulated memory holds {PAGES} pages, not {len(numbers)}")
+        raise ValueError(f"the simulated memory holds {PAGES} pages of {PAGE_BYTES} bytes, not {len(numbers)}")
     for salt in range(PAGES):
         if len(np.unique(page_slot(numbers, salt))) == len(numbers):  # type: ignore[arg-type]
             return salt

@@ -53,17 +53,17 @@ TABLES: Mapping[str, Mapping[int, str]] = {
 
 @dataclass(frozen=True)
 class Shown:
-    """A signal to show: its path under the top, and what turns it into text: a name of `TABLES`, or a number format."""
+    """A signal to show: its label, its path under the top, and what turns it into text: a name of `TABLES` or a radix."""
 
+    label: str
     signal: str
-    form: str = "hex"
+    form: str
 
 
-def _stream(unit: str, stream: str, **forms: str) -> tuple[Shown, ...]:
+def _stream(label: str, path: str, **forms: str) -> tuple[Shown, ...]:
     """Return the signals of a stream, of its payload the given fields."""
-    at = f"{unit}.{stream}__"
-    handshake = Shown(f"{at}valid", "bin"), Shown(f"{at}ready", "bin")
-    return *handshake, *(Shown(f"{at}payload.{name}", form) for name, form in forms.items())
+    handshake = (Shown(f"{label} {name}", f"{path}__{name}", "bin") for name in ("valid", "ready"))
+    return *handshake, *(Shown(f"{label} {name}", f"{path}__payload.{name}", form) for name, form in forms.items())
 
 
 _SHAPE = {"valid_columns": "dec", "valid_rows": "dec", "columns": "dec"}
@@ -73,57 +73,57 @@ _ADDRESS = {"addr": "hex", "len": "dec"}
 
 GROUPS: Mapping[str, tuple[Shown, ...]] = {
     "fetch": (
-        Shown("aligner.state", "fetch"),
-        *_stream("core.decoder", "i", address="hex", bits="hex", status="word"),
+        Shown("state", "aligner.state", "fetch"),
+        *_stream("word", "core.decoder.i", address="hex", bits="hex", status="word"),
     ),
     "decoder": _stream(
-        "core.decoder", "o", kind="kind", operation="operation", data_type="type", **_SHAPE,
+        "block", "core.decoder.o", kind="kind", operation="operation", data_type="type", **_SHAPE,
         pad="pad", rule="rule", block_address="hex",
     ),
     "binder": (
-        Shown("core.binder.state", "binder"),
-        Shown("core.binder.block.kind", "kind"),
-        Shown("core.binder.block.operation", "operation"),
-        Shown("core.binder.block.data_type", "type"),
-        Shown("core.binder.tag", "dec"),
-        Shown("core.binder.rule", "rule"),
+        Shown("state", "core.binder.state", "binder"),
+        Shown("block kind", "core.binder.block.kind", "kind"),
+        Shown("block operation", "core.binder.block.operation", "operation"),
+        Shown("block data_type", "core.binder.block.data_type", "type"),
+        Shown("tag", "core.binder.tag", "dec"),
+        Shown("rule", "core.binder.rule", "rule"),
     ),
     "vector engine": (
-        *_stream("core.vector_queue", "o", tag="dec", operation="operation", data_type="type", valid_rows="dec"),
-        Shown("core.vector.idle", "bin"),
-        *_stream("core.tile_ram", "writes__0", tag="dec", line="hex", data="hex"),
-        *_stream("core.reorder", "done__0", **_DONE),
+        *_stream("command", "core.vector_queue.o", tag="dec", operation="operation", data_type="type", valid_rows="dec"),
+        Shown("idle", "core.vector.idle", "bin"),
+        *_stream("write", "core.tile_ram.writes__0", tag="dec", line="hex", data="hex"),
+        *_stream("done", "core.reorder.done__0", **_DONE),
     ),
     "load engine": (
-        *_stream("core.load_queue", "o", **_MOVE),
-        Shown("core.load.idle", "bin"),
-        *_stream("core.tile_ram", "writes__1", tag="dec", line="hex", data="hex"),
-        *_stream("core.reorder", "done__1", **_DONE),
+        *_stream("command", "core.load_queue.o", **_MOVE),
+        Shown("idle", "core.load.idle", "bin"),
+        *_stream("write", "core.tile_ram.writes__1", tag="dec", line="hex", data="hex"),
+        *_stream("done", "core.reorder.done__1", **_DONE),
     ),
     "store engine": (
-        *_stream("core.store_queue", "o", **_MOVE),
-        Shown("core.store.idle", "bin"),
-        *_stream("core.reorder", "done__2", **_DONE),
+        *_stream("command", "core.store_queue.o", **_MOVE),
+        Shown("idle", "core.store.idle", "bin"),
+        *_stream("done", "core.reorder.done__2", **_DONE),
     ),
     "memory port": (
-        *_stream("memory", "axi__ar", **_ADDRESS),
-        *_stream("memory", "axi__r", data="hex", resp="response", last="bin"),
-        *_stream("memory", "axi__aw", **_ADDRESS),
-        *_stream("memory", "axi__w", data="hex", strb="bin", last="bin"),
-        *_stream("memory", "axi__b", resp="response"),
+        *_stream("ar", "memory.axi__ar", **_ADDRESS),
+        *_stream("r", "memory.axi__r", data="hex", resp="response", last="bin"),
+        *_stream("aw", "memory.axi__aw", **_ADDRESS),
+        *_stream("w", "memory.axi__w", data="hex", strb="bin", last="bin"),
+        *_stream("b", "memory.axi__b", resp="response"),
     ),
     "commit": (
-        Shown("core.reorder.state", "reorder"),
-        Shown("core.reorder.flight__in_flight", "bin"),
-        Shown("core.reorder.flight__finished", "bin"),
-        Shown("core.reorder.flight__oldest", "dec"),
-        Shown("core.reorder.flight__flush", "bin"),
+        Shown("state", "core.reorder.state", "reorder"),
+        Shown("in flight", "core.reorder.flight__in_flight", "bin"),
+        Shown("finished", "core.reorder.flight__finished", "bin"),
+        Shown("oldest", "core.reorder.flight__oldest", "dec"),
+        Shown("flush", "core.reorder.flight__flush", "bin"),
         *_stream(
-            "core.reorder", "retire", kind="kind", operation="operation", tag="dec", rule="rule",
+            "record", "core.reorder.retire", kind="kind", operation="operation", tag="dec", rule="rule",
             block_address="hex", fault_address="hex",
         ),
-        Shown("core.reorder.trapped", "bin"),
-        Shown("core.reorder.halted", "bin"),
+        Shown("trapped", "core.reorder.trapped", "bin"),
+        Shown("halted", "core.reorder.halted", "bin"),
     ),
 }  # fmt: skip
 """What is shown, by unit, in the order of the block diagram."""
@@ -172,11 +172,11 @@ def _trace(save: GTKWSave, shown: Shown, variable: Any, names: Path) -> None:
     bits = variable.bitwidth or 1
     # GTKWave finds a vector only by its name with the range.
     name = variable.full_name + (f"[{bits - 1}:0]" if bits > 1 else "")
-    alias = shown.signal.rpartition(".")[2]
     if shown.form in TABLES:
-        save.trace(name, alias=alias, datafmt="hex", translate_filter_file=str(_translation(names, shown.form, bits)))
+        file = str(_translation(names, shown.form, bits))
+        save.trace(name, alias=shown.label, datafmt="hex", translate_filter_file=file)
     else:
-        save.trace(name, alias=alias, datafmt=shown.form)
+        save.trace(name, alias=shown.label, datafmt=shown.form)
 
 
 def _translation(names: Path, form: str, bits: int) -> Path:
