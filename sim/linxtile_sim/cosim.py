@@ -14,7 +14,7 @@ from linxtile_rtl.verilog import emit
 
 from . import hardware
 from .lockstep import Report
-from .runner import BUILD, Results, simulate
+from .runner import BUILD, Results, locked, simulate
 from .scenario import Scenario
 
 __all__ = ["Outcome", "Plan", "TOP", "run_scenarios", "simulation_sources"]
@@ -59,12 +59,12 @@ def simulation_sources(config: CoreConfig) -> dict[str, str]:
         for file in sorted(Path(str(package.__file__)).parent.rglob("*.py")):
             digest.update(file.read_bytes())
     kept = BUILD.resolve() / "sim" / "sources" / f"{TOP}-{config.name}-{digest.hexdigest()[:16]}.v"
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        text = emit(SimulationTop(config=config), TOP)
-        partial = kept.with_suffix(f".{os.getpid()}")
-        partial.write_text(text)
-        partial.replace(kept)
+    with locked(kept):
+        if not kept.exists():
+            text = emit(SimulationTop(config=config), TOP)
+            partial = kept.with_suffix(f".{os.getpid()}")
+            partial.write_text(text)
+            partial.replace(kept)
     return {f"{TOP}.v": kept.read_text(), LINES.name: LINES.read_text()}
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "SimulatorMissing",
     "available",
     "build",
+    "locked",
     "simulate",
     "verilator_environment",
 ]
@@ -135,7 +136,7 @@ def build(
         raise SimulatorMissing(f"{simulator} needs {' and '.join(missing)}: run `make setup` as root")
     arguments = _arguments(simulator, waves) + list(arguments)
     folder = BUILD.resolve() / "sim" / simulator / f"{top}-{_digest(simulator, sources, waves, visible, arguments)}"
-    with _locked(folder):
+    with locked(folder):
         done = folder / "built"
         if done.exists():
             return folder
@@ -262,8 +263,8 @@ def _tail(log: Path, lines: int = 60) -> str:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep two processes from building the same folder at once."""
+def locked(folder: Path) -> Iterator[None]:
+    """Keep two processes from making the same folder or file at once."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
