@@ -112,11 +112,11 @@ async def the_first_failing_element_is_told(dut, stall):
     await start(dut)
     faults = 0
     count = 0
-    for _ in range(parameters()["moves"]):
+    for index in range(parameters()["moves"]):
         move = bench.move()
-        if bench.rng.random() < 0.3:
+        if index % 3 == 0:
             span = move.row_bytes * 2 + 9
-            move = Move(**{**move.__dict__, "base": bench.rng.choice([LIMIT, 2**64]) - bench.rng.randrange(1, span)})
+            move = Move(**{**move.__dict__, "base": (2**64 if index % 6 else LIMIT) - bench.rng.randrange(1, span)})
         touched = sorted({address // PAGE for address, _, _ in move.nibbles() if address < LIMIT})
         bench.memory.error_pages = set(bench.rng.sample(touched, min(len(touched), bench.rng.randrange(3))))
         older, younger = bench.move(), bench.move()
@@ -160,7 +160,7 @@ async def a_flush_drops_what_is_under_way(dut, stall):
         moves = [bench.move() for _ in range(3)]
         for tag, move in enumerate(moves):
             bench.put(move, tag)
-        await cycles(dut, bench.rng.randrange(200))
+        await cycles(dut, bench.rng.choice([bench.rng.randrange(30), bench.rng.randrange(200)]))
         dropped_and_done = await bench.flush()
         bench.checker.assert_idle()
         expected = len(bench.done.received) + len(moves) - dropped_and_done
@@ -187,6 +187,9 @@ TRAPS = {
     "all of 4 KiB in one row": Move("U8", 4096, 1, 4096, 0x20FFF, 0, 4096),
     "a tail that is no row": Move("U8", 30, 2, 100, 0x1000, 30, 512, 32, ONES),
     "half of each row's last byte": Move("U4x2", 5, 7, 6, 0x1007, 5, 256, 0, 0x77777777_77777777),
+    "two lines a piece": Move("U8", 5, 40, 22, 0x40000, 64, 1024),
+    "two lines a piece and sometimes one between": Move("U8", 9, 26, 38, 0x40000, 64, 1024, 0, ONES),
+    "all bytes": Move("U8", 16, 16, 16, 0x50004, 16, 256),
     "one byte a row": Move("U8", 1, 256, 1, 0x1FFF, 3, 256),
     "one padded byte a row": Move("U8", 1, 90, 2, 0x1FFF, 2**64 - 3, 256, 0, ONES),
 }
@@ -197,8 +200,9 @@ TRAPS = {
 async def known_traps_are_avoided(dut, stall):
     bench = Bench(dut, stall=stall, latency=4)
     await start(dut)
-    for index, (name, move) in enumerate(TRAPS.items()):
+    for index, move in enumerate(TRAPS.values()):
         bench.put(move, index % 4)
+    for index, (name, move) in enumerate(TRAPS.items()):
         done = (await bench.done.wait(index + 1))[index]
         assert (done["tag"], done["fault"]) == (index % 4, 0), f"{name}: {done}"
         bench.check(move, index % 4)

@@ -37,7 +37,7 @@ def test_tiles_faults_and_flush_are_exact_under_random_stalls(config):
 
 
 def test_tiles_are_exact_on_icarus_too():
-    run("small", BYTES, simulator="icarus", moves=8)
+    run("small", BYTES, simulator="icarus", moves=10)
 
 
 def test_tiles_are_exact_with_wide_lines():
