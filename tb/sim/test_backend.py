@@ -99,6 +99,18 @@ def test_a_wrong_bit_of_the_hardware_is_told_with_its_element(run, arrays, monke
     assert f"expected {right:#010x} (" in complaints and complaints.count("\n") == 1
 
 
+def test_a_write_to_a_page_of_nobody_is_told_without_a_check(run, monkeypatch):
+    pages = backend.Scenario.pages
+    monkeypatch.setattr(
+        backend.Scenario,
+        "pages",
+        lambda scenario, result: {page: data for page, data in pages(scenario, result).items() if page != 0x30000},
+    )
+    code, output, complaints = run(PROGRAM, *ON_ICARUS)
+    assert (code, output) == (1, "")
+    assert complaints == "linxtile: differs from the model: the core wrote to a page that the program does not own\n"
+
+
 def refusal(run, *arguments):
     """Run what is refused and return the single line."""
     code, output, complaints = run(PROGRAM, *ON_ICARUS, *arguments)
