@@ -41,7 +41,8 @@ def cases(config: CoreConfig) -> Iterator[Case]:
     yield from _streams(config)
     yield from _loads(config)
     yield from _stores(config)
-    yield _normalise(config)
+    for size in (16384, TILE):
+        yield _normalise(config, size)
 
 
 def _program(name: str, text: str, latency: int = 10) -> Scenario:
@@ -118,11 +119,9 @@ def _streams(config: CoreConfig) -> Iterator[Case]:
         yield Case(scenario.name, scenario, "1.05 N", 1.05 * lines, each)
     short = 16 * config.vector_bytes
     columns, rows = 4, short // 16
-    block = f"TADD <LB0:{columns}, LB1:{rows}, LB2:{columns}, FP32, Zero>, T#1.reuse, U#1.reuse, ->M<{short}B>\n"
-    scenario = _program(
-        f"TADD FP32, N = 16, 7-word headers, {blocks} blocks, each",
-        _filled("FP32", columns, rows) + QUIET + block * blocks,
-    )
+    block = f"TADDS <LB0:{columns}, LB1:{rows}, LB2:{columns}, FP32, Zero>, T#1.reuse, [a0], ->M<{short}B>\n"
+    name = f"TADDS FP32, N = 16, 7-word headers, {blocks} blocks, each"
+    scenario = _program(name, _filled("FP32", columns, rows) + QUIET + block * blocks)
     yield Case(scenario.name, scenario, "N (no bubble)", 16, each)
 
 
@@ -178,23 +177,38 @@ def _stores(config: CoreConfig) -> Iterator[Case]:
             )
 
 
-def _normalise(config: CoreConfig) -> Case:
-    """Return eight tiles of the first example, double buffered: the next load stands before the work on the last one."""
-    tiles, size = 8, TILE
-    columns, rows = 64, size // 256
+def _normalise(config: CoreConfig, size: int) -> Case:
+    """Return eight tiles of the first example, double buffered in the program.
+
+    The load of the next tile stands before the work on this one, and the maxima of the next tile before the subtraction, so that
+    no block waits for the one right before it.
+    """
+    tiles, columns = 8, 64
+    rows = size // (columns * 4)
     shape = f"<LB0:{columns}, LB1:{rows}, FP32>"
-    lines = [f"li a0, {INPUT_BASE}", f"TLOAD {shape}, [a0], ->T<{size}B>"]
+    lines: list[str] = []
+
+    def load(tile: int) -> None:
+        lines.extend([f"li a0, {INPUT_BASE + tile * size % 0x7000}", f"TLOAD {shape}, [a0], ->T<{size}B>"])
+
+    def maxima(newer: int) -> None:
+        lines.append(f"TROWMAX {shape}, T#{1 + newer}.reuse, ->U<256B>")
+
+    def subtract(tile: int, newer: int) -> None:
+        lines.append(f"TROWEXPANDSUB {shape}, T#{1 + newer}, U#{1 + min(newer, 1)}, ->M<{size}B>")
+        lines.extend([f"li a1, {OUTPUT_BASE + tile * size}", f"TSTORE {shape}, M#1, [a1]"])
+
+    load(0)
+    load(1)
+    maxima(newer=1)
     for tile in range(tiles):
-        if tile + 1 < tiles:
-            lines += [f"li a0, {INPUT_BASE + (tile + 1) % 7 * size}", f"TLOAD {shape}, [a0], ->T<{size}B>"]
-        image = "T#2" if tile + 1 < tiles else "T#1"
-        lines += [
-            f"TROWMAX {shape}, {image}.reuse, ->U<256B>",
-            f"TROWEXPANDSUB {shape}, {image}, U#1, ->M<{size}B>",
-            f"li a1, {OUTPUT_BASE + tile * size}",
-            f"TSTORE {shape}, M#1, [a1]",
-        ]
-    scenario = _program("row_normalise, 8 tiles, double buffered", "\n".join(lines) + "\n")
+        left = tiles - 1 - tile
+        if left > 1:
+            load(tile + 2)
+        if left:
+            maxima(newer=min(left - 1, 1))
+        subtract(tile, newer=min(left, 2))
+    scenario = _program(f"row_normalise, 8 tiles of {size} bytes, double buffered", "\n".join(lines) + "\n")
     busiest = tiles * 2 * size // config.vector_bytes
 
     def whole(report: Report) -> float:
