@@ -46,7 +46,9 @@ def address_layout(config: CoreConfig) -> data.StructLayout:
 
 def read_data_layout(config: CoreConfig) -> data.StructLayout:
     """Payload of R."""
-    return data.StructLayout({"id": IDENTIFIER_BITS, "data": config.axi_data_bytes * 8, "resp": RESPONSE_BITS, "last": 1})
+    return data.StructLayout(
+        {"id": IDENTIFIER_BITS, "data": config.axi_data_bytes * 8, "resp": RESPONSE_BITS, "last": 1}
+    )
 
 
 def write_data_layout(config: CoreConfig) -> data.StructLayout:

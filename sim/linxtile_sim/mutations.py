@@ -150,11 +150,15 @@ def _ill_op(builder: Builder) -> None:
 
 
 def _ill_type(builder: Builder) -> None:
-    builder.rng.choice([
-        lambda: _tepl(builder, "TEXPANDS", _RESERVED_TYPE),
-        lambda: (_tepl(builder, "TAND", _FP32), _expand(builder)),
-        lambda: (_tepl(builder, "TEXPANDS"), builder.word("B.DATR", data_type=_RESERVED_TYPE, pad=3)),
-    ])()  # fmt: skip
+    match builder.rng.randrange(3):
+        case 0:
+            _tepl(builder, "TEXPANDS", _RESERVED_TYPE)
+        case 1:
+            _tepl(builder, "TAND", _FP32)
+            _expand(builder)
+        case _:
+            _tepl(builder, "TEXPANDS")
+            builder.word("B.DATR", data_type=_RESERVED_TYPE, pad=3)
 
 
 def _ill_layout(builder: Builder) -> None:

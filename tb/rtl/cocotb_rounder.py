@@ -71,7 +71,13 @@ def _requests(formats: tuple[DataType, ...], rng: random.Random):
         exponents = [0, 1, 2, top // 2, top - 3, top - 2, top - 1, top]
         last = width - 1 - row.mantissa_bits
         significands = set()
-        for base in (0, 1 << (width - 1), 3 << (width - 2), (1 << width) - (1 << last), row.max_finite << (last - row.dead_bits)):
+        for base in (
+            0,
+            1 << (width - 1),
+            3 << (width - 2),
+            (1 << width) - (1 << last),
+            row.max_finite << (last - row.dead_bits),
+        ):
             for step in (-1, 0, 1, 1 << last, (1 << last) >> 1, 3 << last >> 1, 5 << last >> 1):
                 significands.add((base + step) & ((1 << width) - 1))
         significands |= {rng.getrandbits(width) for _ in range(parameters()["random"])}

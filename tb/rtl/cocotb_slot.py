@@ -26,7 +26,9 @@ def types_of(operation: LaneOperation, operations: dict[str, list[str]], element
         *(types for name, types in operations.items()
           if name in LANE_PROGRAMS and LANE_PROGRAMS[name].operation is operation)
     )  # fmt: skip
-    return sorted((row for row in map(data_type, names) if row.storage_bits <= 8 * element_bytes), key=lambda row: row.code)
+    return sorted(
+        (row for row in map(data_type, names) if row.storage_bits <= 8 * element_bytes), key=lambda row: row.code
+    )
 
 
 def corners(row: DataType) -> list[int]:
@@ -34,7 +36,9 @@ def corners(row: DataType) -> list[int]:
     bits = row.storage_bits
     if row.is_integer:
         near = [0, 1, 2, 3, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 0x55, 0xAA, 1 << (bits - 1)]
-        return sorted({(base + step) & row.storage_mask for base in near for step in (-1, 0, 1)} | {row.storage_mask // 3})
+        return sorted(
+            {(base + step) & row.storage_mask for base in near for step in (-1, 0, 1)} | {row.storage_mask // 3}
+        )
     unit = 1 << row.dead_bits
     binade = unit << row.mantissa_bits
     exponents = (1 << row.exponent_bits) - 1
@@ -66,7 +70,9 @@ class Bench:
         dut.enable.value = 0
         dut.request.value = 0
 
-    def request(self, operation: LaneOperation, row: DataType, a: int | None, b: int | None) -> tuple[int, tuple | None]:
+    def request(
+        self, operation: LaneOperation, row: DataType, a: int | None, b: int | None
+    ) -> tuple[int, tuple | None]:
         """Return the bits of a request and what must come of it; absent operands and spare bits are noise."""
         noise = self.random.getrandbits(128)
         element = row.storage_mask
@@ -146,7 +152,11 @@ async def corner_pairs(dut):
 async def random_pairs(dut):
     """Random operands, half of them with close exponents, so that additions cancel and round."""
     bench = Bench(dut, pause=0.3)
-    choices = [(operation, row) for operation in LaneOperation for row in types_of(operation, bench.operations, bench.element_bytes)]
+    choices = [
+        (operation, row)
+        for operation in LaneOperation
+        for row in types_of(operation, bench.operations, bench.element_bytes)
+    ]
     floats = [choice for choice in choices if choice[1].is_float and choice[0].name in ("ADD", "SUB", "MAX", "MIN")]
     vectors = []
     for _ in range(parameters().get("count", 6000)):
@@ -171,6 +181,8 @@ async def every_half(dut):
     codes = range(1 << row.storage_bits)
     vectors = [(operation, row, code, None) for code in codes for operation in (LaneOperation.RELU, LaneOperation.ADD)]
     # These two only touch the sign bit: every seventh code will do.
-    vectors += [(operation, row, code, None) for code in codes[::7] for operation in (LaneOperation.ABS, LaneOperation.NEG)]
+    vectors += [
+        (operation, row, code, None) for code in codes[::7] for operation in (LaneOperation.ABS, LaneOperation.NEG)
+    ]
     await bench.run(vectors)
     assert bench.checked == len(vectors)

@@ -118,7 +118,9 @@ def random_move(rng, *, tile_bytes, lines, vector_bytes, store=False):
         row_bytes, row_bytes, row_bytes + rng.randrange(40), rng.randrange(5000), rng.randrange(0, 2 * row_bytes),
         0 if not store or valid_rows < 9 else row_bytes, 0x10000, 0x200000, 2**64 - rng.randrange(300), 2**64 - 4096,
     ])  # fmt: skip
-    base = rng.choice([rng.randrange(1 << 24), (rng.randrange(1, 1 << 10) << 12) - rng.randrange(40), 0x100000]) + (1 << 30)
+    base = rng.choice([rng.randrange(1 << 24), (rng.randrange(1, 1 << 10) << 12) - rng.randrange(40), 0x100000]) + (
+        1 << 30
+    )
     pattern = rng.choice([0, rng.getrandbits(64), 2**64 - 1])
     return Move(
         element, valid_columns, valid_rows, columns, base, stride, tile,

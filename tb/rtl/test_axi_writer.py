@@ -38,9 +38,7 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall):
     rng = random.Random(cocotb.RANDOM_SEED)
     content = bytearray(rng.randbytes(RAM_BYTES))
     ram = AxiRamWrite(AxiWriteBus.from_prefix(dut, "m_axi_mem"), dut.clk, dut.rst, size=RAM_BYTES)
-    nibbles = AxiRamRead(
-        AxiReadBus.from_prefix(dut, "m_axi_nibble"), dut.clk, dut.rst, size=RAM_BYTES, mem=ram.mem
-    )
+    nibbles = AxiRamRead(AxiReadBus.from_prefix(dut, "m_axi_nibble"), dut.clk, dut.rst, size=RAM_BYTES, mem=ram.mem)
     checkers = [AxiChecker(dut, prefix, data_bytes=BEAT) for prefix in ("m_axi_mem", "m_axi_nibble")]
     if stall:
         for channel in (ram.aw_channel, ram.w_channel, ram.b_channel, nibbles.ar_channel, nibbles.r_channel):
@@ -81,9 +79,7 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall):
                 pending.append(range(at, stop))
                 beat_count += 1
                 at = stop
-        commands.put(
-            {"base": base, "stride": stride % 2**64, "rows": rows, "row_bytes": row_bytes, "element_shift": 0}
-        )
+        commands.put({"base": base, "stride": stride % 2**64, "rows": rows, "row_bytes": row_bytes, "element_shift": 0})
         result = (await results.wait(index + 1))[index]
         assert result == {"fault": 0, "address": 0} and not pending
         assert ram.read(0, RAM_BYTES) == content

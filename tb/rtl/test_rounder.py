@@ -12,7 +12,9 @@ from linxtile_sim.unit import run_unit
 BENCH = Path(__file__).with_name("cocotb_rounder.py")
 
 
-@pytest.mark.parametrize("formats", [("FP32", "FP16"), ("FP16", "BF16", "E5M2"), ("E4M3", "E5M2", "E3M2")], ids="-".join)
+@pytest.mark.parametrize(
+    "formats", [("FP32", "FP16"), ("FP16", "BF16", "E5M2"), ("E4M3", "E5M2", "E3M2")], ids="-".join
+)
 def test_every_mode_rounds_overflows_and_packs_as_gfloat(formats):
     rounder = Rounder(formats=tuple(map(data_type, formats)))
     run_unit(rounder, BENCH, simulator="verilator", parameters={"formats": formats, "random": 30, "most": 1000})

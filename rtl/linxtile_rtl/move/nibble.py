@@ -81,9 +81,7 @@ class NibbleGate(wiring.Component):
         m.d.comb += [
             self.address.eq(self.i.p.address + self.row_bytes - 1),
             # A byte that may not be accessed ends the store anyway, so its row goes on without it.
-            wanted.eq(
-                self.odd_nibble & self.i.p.row_start & ~fetched & ~self.address[config.axi_address_bits :].any()
-            ),
+            wanted.eq(self.odd_nibble & self.i.p.row_start & ~fetched & ~self.address[config.axi_address_bits :].any()),
             self.o.payload.eq(self.i.payload),
             ar.p.id.eq(0),
             ar.p.addr.eq(Cat(Const(0, beat_bits), self.address[beat_bits:])),

@@ -57,7 +57,10 @@ class ReadArbiter(wiring.Component):
         ]
         m.d.sync += load_shown.eq(ar.valid & ~ar.ready & ~nibble_turn)
 
-        for port, turn in ((self.load, owners.r_rdy & ~owners.r_data[0]), (self.nibble, owners.r_rdy & owners.r_data[0])):
+        for port, turn in (
+            (self.load, owners.r_rdy & ~owners.r_data[0]),
+            (self.nibble, owners.r_rdy & owners.r_data[0]),
+        ):
             m.d.comb += [port.r.valid.eq(r.valid & turn), port.r.payload.eq(r.payload)]
             with m.If(turn):
                 m.d.comb += r.ready.eq(port.r.ready)

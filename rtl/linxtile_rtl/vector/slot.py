@@ -56,11 +56,13 @@ class Slot(wiring.Component):
             raise ValueError(f"element_bytes must be 1, 2, 4 or 8, not {element_bytes!r}")
         self._element_bytes = element_bytes
         self._config = config
-        super().__init__({
-            "enable": In(1),
-            "request": In(slot_request_layout(element_bytes)),
-            "result": Out(slot_result_layout(element_bytes)),
-        })
+        super().__init__(
+            {
+                "enable": In(1),
+                "request": In(slot_request_layout(element_bytes)),
+                "result": Out(slot_result_layout(element_bytes)),
+            }
+        )
 
     def elaborate(self, platform):
         m = Module()
