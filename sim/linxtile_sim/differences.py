@@ -93,6 +93,6 @@ def _sources(block: Block, row: int, index: int, bits: int, before: QueueState |
             elements = [row * block.columns + column for column in range(min(block.valid_columns, 8))]
         codes = [show_code(element_code(bytes(tile), element, bits), data_type) for element in elements]
         parts.append(f"{source.queue.name}#{source.index} {', '.join(codes)}")
-    if block.scalars:
+    if block.scalars and block.operation.shape is not Shape.LOAD:
         parts.append(f"scalar {show_code(block.scalars[0] & ((1 << bits) - 1), data_type)}")
     return f"; sources: {'; '.join(parts)}" if parts else ""

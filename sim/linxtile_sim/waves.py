@@ -7,14 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pywellen
+from amaranth.hdl import Fragment
+from amaranth.lib.wiring import Component
 from vcd.gtkw import GTKWSave
 
+from linxtile.config import PRESETS
 from linxtile.isa.codes import PadValue
 from linxtile.isa.faults import Rule
 from linxtile.isa.operations import OPERATIONS
 from linxtile.isa.types import DATA_TYPES
 from linxtile_rtl import binder, fetch, reorder
 from linxtile_rtl.layouts import BlockKind, WordStatus
+from linxtile_rtl.move.load_engine import LoadEngine
+from linxtile_rtl.move.store_engine import StoreEngine
 
 __all__ = ["GROUPS", "TABLES", "Shown", "signals", "write_save_file"]
 
@@ -36,6 +41,12 @@ def _members(members: Iterable[Enum]) -> dict[int, str]:
     return {int(member.value): member.name for member in members}
 
 
+def _states(unit: Component) -> dict[int, str]:
+    """Return the states of a unit that is written as a state machine of Amaranth, which numbers them itself."""
+    encoding = Fragment.get(unit, None).find_generated("fsm").encoding
+    return {int(code): str(name) for name, code in encoding.items()}
+
+
 TABLES: Mapping[str, Mapping[int, str]] = {
     "operation": {number: row.name for number, row in enumerate(OPERATIONS)},
     "type": {row.code: row.name for row in DATA_TYPES},
@@ -47,6 +58,8 @@ TABLES: Mapping[str, Mapping[int, str]] = {
     "fetch": _members(fetch.State),
     "binder": _members(binder.State),
     "reorder": _members(reorder.State),
+    "load": _states(LoadEngine(config=PRESETS["default"])),
+    "store": _states(StoreEngine(config=PRESETS["default"])),
 }
 """Names of the codes of a kind of signal."""
 
@@ -96,12 +109,14 @@ GROUPS: Mapping[str, tuple[Shown, ...]] = {
     ),
     "load engine": (
         *_stream("command", "core.load_queue.o", **_MOVE),
+        Shown("state", "core.load.fsm_state", "load"),
         Shown("idle", "core.load.idle", "bin"),
         *_stream("write", "core.tile_ram.writes__1", tag="dec", line="hex", data="hex"),
         *_stream("done", "core.reorder.done__1", **_DONE),
     ),
     "store engine": (
         *_stream("command", "core.store_queue.o", **_MOVE),
+        Shown("state", "core.store.fsm_state", "store"),
         Shown("idle", "core.store.idle", "bin"),
         *_stream("done", "core.reorder.done__2", **_DONE),
     ),

@@ -67,6 +67,8 @@ def test_operations_types_states_and_faults_are_shown_by_name(recorded):
     assert "TILE_UNREADABLE" in names_seen(recorded, "core.reorder.retire__payload.rule")
     assert names_seen(recorded, "core.reorder.retire__payload.kind")[-1] == "FAULT"
     assert {"RUN", "FLUSH", "RESTORE", "RECORD", "HALTED"} <= set(names_seen(recorded, "core.reorder.state"))
+    assert names_seen(recorded, "core.load.fsm_state")[-2:] == ["FLUSH", "RUN"]
+    assert names_seen(recorded, "core.store.fsm_state")[0] == "REST"
 
 
 def test_the_window_opens_where_the_program_starts(recorded):
