@@ -15,7 +15,8 @@ from .slot import Slot
 __all__ = ["Combiner"]
 
 ROWS = 8
-"""Rows that may be under way at once: enough to keep the slot busy with rows of one window."""
+"""Numbers of rows. At most ``LATENCY + 2`` rows are under way: a row of ``n`` windows comes every ``n`` cycles and is
+merged in about ``LATENCY * (log2(n) + 1) + n``."""
 
 QUEUED_MERGES = 4
 
@@ -90,7 +91,7 @@ class Combiner(wiring.Component):
         waiting_write, late_write = waiting.write_port(), late.write_port()
         back_waiting, back_late = waiting.read_port(domain="comb"), late.read_port(domain="comb")
         head_waiting = waiting.read_port(domain="comb")
-        waiting_valid, late_valid, busy = Signal(levels), Signal(ROWS), Signal(ROWS)
+        waiting_valid, late_valid = Signal(levels), Signal(ROWS)
         pair_layout = data.StructLayout({"row": range(ROWS), "pair": self._index_bits - 1})
         waiting_pair = Signal(data.ArrayLayout(pair_layout, levels))
         late_place = Signal(data.ArrayLayout(self._place_layout(), ROWS))
@@ -113,9 +114,9 @@ class Combiner(wiring.Component):
             back_merges.eq(hits_waiting | hits_late),
         ]
 
-        # The head of the queue takes the cycles that results leave free. A row begins only when its number is free.
+        # The head of the queue takes the cycles that results leave free.
         place = self._promoted(m, "head", head.place)
-        alone, needs_slot, blocked = (Signal() for _ in range(3))
+        alone, needs_slot = Signal(), Signal()
         head_hits, partner_arrives, late_taken = (Signal() for _ in range(3))
         m.d.comb += [
             alone.eq(head.place.last & (head.place.index == 0)),
@@ -129,8 +130,7 @@ class Combiner(wiring.Component):
                 & (back.place.index[1:] == place.index[1:])
             ),
             late_taken.eq(work & ~back_merges & back.place.last),
-            blocked.eq((head.place.index[1:] == 0) & busy.bit_select(head.place.row, 1)),
-            take.eq(head_valid & ~blocked & Mux(needs_slot, ~back_merges, ~partner_arrives & ~late_taken)),
+            take.eq(head_valid & Mux(needs_slot, ~back_merges, ~partner_arrives & ~late_taken)),
         ]
 
         merges_head = take & needs_slot
@@ -158,15 +158,11 @@ class Combiner(wiring.Component):
 
         with m.If(self.enable):
             with m.If(take):
-                with m.If(head.place.index[1:] == 0):
-                    m.d.sync += busy.bit_select(head.place.row, 1).eq(1)
                 with m.If(head_hits):
                     m.d.sync += waiting_valid.bit_select(place.level, 1).eq(0)
                 with m.Elif(~needs_slot):
                     m.d.comb += [late_write.en.eq(1), late_write.addr.eq(place.row), late_write.data.eq(head.a)]
                     m.d.sync += [late_valid.bit_select(place.row, 1).eq(1), late_place[place.row].eq(place)]
-            with m.If(self.row_valid):
-                m.d.sync += busy.bit_select(back.place.row, 1).eq(0)
             with m.If(hits_waiting):
                 m.d.sync += waiting_valid.bit_select(back.place.level, 1).eq(0)
             with m.Elif(hits_late):
