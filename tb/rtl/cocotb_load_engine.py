@@ -115,8 +115,8 @@ async def the_first_failing_element_is_told(dut, stall):
     for index in range(parameters()["moves"]):
         move = bench.move()
         if index % 3 == 0:
-            span = move.row_bytes * 2 + 9
-            move = Move(**{**move.__dict__, "base": (2**64 if index % 6 else LIMIT) - bench.rng.randrange(1, span)})
+            end, span = (2**64, move.row_bytes * 2 + 9) if index % 6 else (LIMIT, move.row_bytes)
+            move = Move(**{**move.__dict__, "base": (end - bench.rng.randrange(span)) % 2**64})
         touched = sorted({address // PAGE for address, _, _ in move.nibbles() if address < LIMIT})
         bench.memory.error_pages = set(bench.rng.sample(touched, min(len(touched), bench.rng.randrange(3))))
         older, younger = bench.move(), bench.move()
@@ -207,6 +207,19 @@ async def known_traps_are_avoided(dut, stall):
         assert (done["tag"], done["fault"]) == (index % 4, 0), f"{name}: {done}"
         bench.check(move, index % 4)
     bench.checker.assert_idle()
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def a_tile_is_done_only_when_its_last_line_is_written(dut):
+    bench = Bench(dut)
+    bench.writes.stall = 0.8
+    await start(dut)
+    moves = [Move("U8", 1, 1, 1, 0x1000, 1, 256), Move("U8", 256, 1, 256, 0x2000, 256, 256)] * 8
+    for index, move in enumerate(moves):
+        bench.put(move, index % 4)
+    for index, move in enumerate(moves):
+        await bench.done.wait(index + 1)
+        bench.check(move, index % 4)
 
 
 def figures():

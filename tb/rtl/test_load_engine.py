@@ -18,7 +18,7 @@ BYTES = [
         "known_traps_are_avoided",
     )
     for stall in (0.0, 0.4)
-]  # fmt: skip
+] + ["a_tile_is_done_only_when_its_last_line_is_written"]  # fmt: skip
 CYCLES = [
     "cycles_stay_within_the_bound/latency=1", "cycles_stay_within_the_bound/latency=50", "a_stream_of_loads_keeps_the_bus_busy",
 ]  # fmt: skip
