@@ -16,16 +16,14 @@ BENCH = Path(__file__).with_name("cocotb_vector_engine.py")
 @pytest.mark.parametrize("bench", ["element_wise_blocks", "row_reductions", "mixed_blocks"])
 def test_every_line_of_every_block_is_right(bench, preset, stall):
     parameters = {"preset": preset, "stall": stall, "blocks": 40}
-    run_unit(VectorEngine(config=PRESETS[preset]), BENCH, parameters=parameters, testcase=bench)
+    run_unit(VectorEngine(config=PRESETS[preset]), BENCH, simulator="verilator", parameters=parameters, testcase=bench)
 
 
 @pytest.mark.parametrize("preset", ["small", "default"])
 def test_a_flush_leaves_nothing_behind(preset):
+    parameters = {"preset": preset, "stall": 0.0, "blocks": 30}
     run_unit(
-        VectorEngine(config=PRESETS[preset]),
-        BENCH,
-        parameters={"preset": preset, "stall": 0.0, "blocks": 30},
-        testcase="flushes",
+        VectorEngine(config=PRESETS[preset]), BENCH, simulator="verilator", parameters=parameters, testcase="flushes"
     )
 
 
