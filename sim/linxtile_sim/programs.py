@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -25,6 +26,7 @@ INPUT_BASE = 0x2_0000
 OUTPUT_BASE = 0x4_0000
 REGION_BYTES = 0x4000
 PROGRAM_BASE = 0x1000
+PROGRAMS_A_MEMORY = 50
 BASE_REGISTER = 4
 STRIDE_REGISTER = 5
 SCALAR_REGISTER = 6
@@ -55,6 +57,13 @@ def interesting(rng: random.Random, count: int) -> bytes:
         pieces.append(piece)
         total += len(piece)
     return b"".join(pieces)[:count]
+
+
+@lru_cache(maxsize=2)
+def data_regions(number: int) -> dict[int, bytes]:
+    """Return input and output region number ``number``; programs share them, for filling a simulated memory takes time."""
+    rng = random.Random(number)
+    return {INPUT_BASE: interesting(rng, REGION_BYTES), OUTPUT_BASE: rng.randbytes(REGION_BYTES)}
 
 
 @dataclass
@@ -169,7 +178,7 @@ def random_program(
     rng.shuffle(todo)
     for name, type_name in todo:
         _append(builder, operation(name), data_type(type_name), largest, rng.choice(list(Queue)))
-    memory = {INPUT_BASE: interesting(rng, REGION_BYTES), OUTPUT_BASE: rng.randbytes(REGION_BYTES)}
+    memory = data_regions(seed // PROGRAMS_A_MEMORY)
     registers = {number: rng.getrandbits(64) for number in range(1, 24)}
     return Scenario(f"program {seed}", builder.image(), PROGRAM_BASE, registers, memory)
 

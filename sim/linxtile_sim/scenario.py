@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from linxtile.config import CoreConfig
 from linxtile.machine import Machine
-from linxtile.memory import PAGE_BYTES
+from linxtile.memory import PAGE_BYTES, Memory
 from linxtile.retired import RunResult
 
 __all__ = ["Pace", "Scenario"]
@@ -60,7 +60,7 @@ class Scenario:
 
     def pages(self, result: RunResult) -> dict[int, bytes]:
         """Return the pages that a simulated memory has to hold: all given bytes and all that ``result`` stored to."""
-        before = Machine(CoreConfig()).memory
+        before = Memory()
         touched: set[int] = set()
         for address, content in (*self.memory.items(), (self.address, self.image)):
             before.write(address, content)
