@@ -87,7 +87,8 @@ def _arguments(simulator: str, waves: bool) -> list[str]:
     if simulator == "icarus":
         # With -g2012, cocotb's default, the `always @*` blocks do not run at time 0 and their outputs stay X.
         return ["-g2005"]
-    return ["-Wno-fatal", *(["--trace-fst"] if waves else [])]
+    # Verilator leaves signals of more than 256 bits out of the waves unless told otherwise.
+    return ["-Wno-fatal", *(["--trace-fst", "--trace-max-width", "1024"] if waves else [])]
 
 
 SIMULATORS: dict[str, type[Runner]] = {"icarus": _Icarus, "verilator": _Verilator}

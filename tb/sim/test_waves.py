@@ -16,13 +16,13 @@ PROGRAM = (
 )
 
 
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
+@pytest.fixture(scope="module", params=["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
+def recorded(request, tmp_path_factory):
     """Run three blocks on the small core, the last of which faults, and return the path of the waves."""
     folder = tmp_path_factory.mktemp("waves")
     (folder / "program.s").write_text(PROGRAM, encoding="utf-8")
     file = folder / "run.fst"
-    arguments = ["--on", "icarus", "--config", "small", "--allow-faults", "--waves", str(file)]
+    arguments = ["--on", request.param, "--config", "small", "--allow-faults", "--waves", str(file)]
     assert main(["run", str(folder / "program.s"), *arguments]) == 1
     return file
 
