@@ -77,6 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--image", metavar="FILE", help="write the 64 x 64 image as .npy and do nothing else")
     arguments = parser.parse_args(argv)
     if arguments.image is not None:
+        Path(arguments.image).parent.mkdir(parents=True, exist_ok=True)
         np.save(arguments.image, image(COLUMNS))
         return 0
     ran, failed = 0, 0
