@@ -9,6 +9,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, First, RisingEdge, Timer, ValueChange
 
 from linxtile.config import GRANULE_BYTES, CoreConfig
+from linxtile_rtl.gpr import INDEX_BITS
 from linxtile_rtl.layouts import line_write_layout
 
 from .hardware.memory import PAGE_BYTES, PAGES, page_slot
@@ -19,6 +20,8 @@ __all__ = ["CLOCK_NANOSECONDS", "CoreSession", "Event", "HangError", "find_salt"
 
 CLOCK_NANOSECONDS = 10
 ADDRESS_BITS_OF_A_PAGE = 12
+REGISTERS_CLEAR = (1 << INDEX_BITS) + 1
+"""Cycles after a reset until the core takes registers and a start."""
 UNKNOWN = -1
 """Stands for a byte of the simulated memory that the program may have changed."""
 
@@ -80,7 +83,8 @@ class CoreSession:
         self._dut.rst.value = 1
         await self._cycles(2)
         self._dut.rst.value = 0
-        await self._cycles(1)
+        # The core is busy until its registers are clear.
+        await self._cycles(REGISTERS_CLEAR)
 
     def pace(self, *, latency: int = 10, stalls: Iterable[float] = (0, 0, 0, 0, 0)) -> None:
         """Set the memory latency in cycles and the chance that AR, R, AW, W, B rest in a cycle."""
