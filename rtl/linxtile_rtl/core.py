@@ -7,32 +7,24 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from linxtile.config import CoreConfig
 
 from .axi import axi4_signature
-from .binder import Binder
 from .decoder import HeaderDecoder
 from .gpr import INDEX_BITS, GprFile
-from .issue import IssueQueue
 from .layouts import (
     flags_layout,
     granule_bits,
     line_write_layout,
-    load_layout,
     retire_layout,
-    store_layout,
-    vector_layout,
     word_layout,
 )
 from .move.load_engine import LoadEngine
 from .move.read_arbiter import ReadArbiter
 from .move.store_engine import StoreEngine
 from .queues import state_layout
-from .reorder import Reorder
+from .scheduler import Scheduler
 from .tile_ram import TileRam
 from .vector.engine import VectorEngine
 
 __all__ = ["TileCore", "trace_signature"]
-
-VECTOR, LOAD, STORE = range(3)
-"""Places of the engines among the ports of the commit unit."""
 
 
 def trace_signature(config: CoreConfig) -> wiring.Signature:
@@ -101,40 +93,31 @@ class TileCore(wiring.Component):
         config = self._config
         m.submodules.registers = registers = GprFile(config=config)
         m.submodules.decoder = decoder = HeaderDecoder(config=config)
-        m.submodules.binder = binder = Binder(config=config)
-        m.submodules.reorder = reorder = Reorder(config=config)
-        m.submodules.vector_queue = vector_queue = IssueQueue(config=config, layout=vector_layout(config))
-        m.submodules.load_queue = load_queue = IssueQueue(config=config, layout=load_layout(config))
-        m.submodules.store_queue = store_queue = IssueQueue(config=config, layout=store_layout(config))
+        m.submodules.scheduler = scheduler = Scheduler(config=config)
         m.submodules.vector = vector = VectorEngine(config=config)
         m.submodules.load = load = LoadEngine(config=config)
         m.submodules.store = store = StoreEngine(config=config)
         m.submodules.tile_ram = tile_ram = TileRam(config=config)
 
         connect(m, flipped(self.words), decoder.i)
-        connect(m, decoder.o, binder.description)
-        connect(m, binder.vectors, vector_queue.i)
-        connect(m, binder.loads, load_queue.i)
-        connect(m, binder.stores, store_queue.i)
-        connect(m, vector_queue.o, vector.command)
-        connect(m, load_queue.o, load.command)
-        connect(m, store_queue.o, store.command)
+        connect(m, decoder.o, scheduler.description)
+        connect(m, scheduler.loads, load.command)
+        connect(m, scheduler.stores, store.command)
+        connect(m, scheduler.vectors, vector.command)
         for place, port in enumerate(vector.reads):
             connect(m, port, tile_ram.reads[place])
         connect(m, store.read, tile_ram.reads[len(vector.reads)])
         connect(m, vector.write, tile_ram.writes[0])
         connect(m, load.write, tile_ram.writes[1])
-        connect(m, binder.enter, reorder.enter)
-        for place, engine in {VECTOR: vector, LOAD: load, STORE: store}.items():
-            connect(m, engine.done, reorder.done[place])
-            m.d.comb += engine.flush.eq(reorder.flight.flush)
-        connect(m, reorder.registers, registers.commit)
-        connect(m, reorder.retire, flipped(self.retire))
-        m.d.comb += reorder.idle.eq(vector.idle & load.idle & store.idle)
+        for engine, done in zip((load, store, vector), scheduler.done, strict=True):
+            connect(m, engine.done, done)
+            m.d.comb += engine.flush.eq(scheduler.flush)
+        connect(m, scheduler.registers, registers.commit)
+        connect(m, scheduler.retire, flipped(self.retire))
+        m.d.comb += scheduler.idle.eq(vector.idle & load.idle & store.idle)
         self._memory(m, load, store)
-        self._flight(m, reorder, binder, (vector_queue, load_queue, store_queue))
         self._registers(m, decoder, registers)
-        self._control(m, decoder, binder, reorder, registers)
+        self._control(m, decoder, scheduler, registers)
         self._trace(m, vector, load)
         return m
 
@@ -148,14 +131,6 @@ class TileCore(wiring.Component):
         for name in ("aw", "w"):
             connect(m, getattr(store.memory, name), flipped(getattr(self.memory, name)))
         connect(m, flipped(self.memory.b), store.memory.b)
-
-    def _flight(self, m: Module, reorder: Reorder, binder: Binder, issue_queues: tuple[IssueQueue, ...]) -> None:
-        """Tell everybody which blocks are in flight, and the binder what commits."""
-        for listener in (binder.flight, *(queue.flight for queue in issue_queues)):
-            for name in reorder.flight.signature.members:
-                m.d.comb += getattr(listener, name).eq(getattr(reorder.flight, name))
-        for name in reorder.commit.signature.members:
-            m.d.comb += getattr(binder.commit, name).eq(getattr(reorder.commit, name))
 
     def _registers(self, m: Module, decoder: HeaderDecoder, registers: GprFile) -> None:
         """Registers: read and written at decode, open to the host."""
@@ -172,34 +147,29 @@ class TileCore(wiring.Component):
             self.host_read_data.eq(registers.host_read_data),
         ]
 
-    def _control(self, m: Module, decoder: HeaderDecoder, binder: Binder, reorder: Reorder, registers: GprFile) -> None:
+    def _control(self, m: Module, decoder: HeaderDecoder, scheduler: Scheduler, registers: GprFile) -> None:
         """Start, restore and what the host sees."""
         m.d.sync += self.cycle.eq(self.cycle + 1)
         # From the first cycle of a flush on, words that are still there must not change registers.
         running = Signal()
         with m.If(self.start):
             m.d.sync += running.eq(1)
-        with m.Elif(reorder.flight.flush | reorder.halted):
+        with m.Elif(scheduler.flush | scheduler.halted):
             m.d.sync += running.eq(0)
         m.d.comb += [
             decoder.cycle.eq(self.cycle),
-            reorder.cycle.eq(self.cycle),
-            decoder.restart.eq(~running | reorder.flight.flush),
-            binder.start.eq(self.start),
-            reorder.start.eq(self.start),
-            binder.trapped.eq(reorder.trapped),
-            binder.resume.eq(self.resume),
-            reorder.resume.eq(self.resume),
-            binder.restore.start.eq(reorder.restore.start),
-            binder.restore.pointer.eq(reorder.restore.pointer),
-            registers.restore.eq(reorder.restore.start),
-            reorder.restore.busy.eq(binder.restore.busy | registers.busy),
+            decoder.restart.eq(~running | scheduler.flush),
+            scheduler.cycle.eq(self.cycle),
+            scheduler.start.eq(self.start),
+            scheduler.resume.eq(self.resume),
+            scheduler.registers_busy.eq(registers.busy),
+            registers.restore.eq(scheduler.restore),
             self.busy.eq(registers.busy),
-            self.halted.eq(reorder.halted),
-            self.trapped.eq(reorder.trapped),
-            self.committed.eq(binder.committed),
-            self.pointer.eq(reorder.pointer),
-            self.flags.eq(reorder.flags),
+            self.halted.eq(scheduler.halted),
+            self.trapped.eq(scheduler.trapped),
+            self.committed.eq(scheduler.committed),
+            self.pointer.eq(scheduler.pointer),
+            self.flags.eq(scheduler.flags),
         ]
 
     def _trace(self, m: Module, vector: VectorEngine, load: LoadEngine) -> None:

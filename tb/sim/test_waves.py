@@ -61,12 +61,12 @@ def test_groups_are_the_units_in_the_order_of_the_block_diagram(recorded):
 
 
 def test_operations_types_states_and_faults_are_shown_by_name(recorded):
-    operations = names_seen(recorded, "core.reorder.retire__payload.operation")
+    operations = names_seen(recorded, "core.scheduler.reorder.retire__payload.operation")
     assert "TADD" in operations[operations.index("TEXPANDS") :]
     assert "FP16" in names_seen(recorded, "core.decoder.o__payload.data_type")
-    assert "TILE_UNREADABLE" in names_seen(recorded, "core.reorder.retire__payload.rule")
-    assert names_seen(recorded, "core.reorder.retire__payload.kind")[-1] == "FAULT"
-    assert {"RUN", "FLUSH", "RESTORE", "RECORD", "HALTED"} <= set(names_seen(recorded, "core.reorder.state"))
+    assert "TILE_UNREADABLE" in names_seen(recorded, "core.scheduler.reorder.retire__payload.rule")
+    assert names_seen(recorded, "core.scheduler.reorder.retire__payload.kind")[-1] == "FAULT"
+    assert {"RUN", "FLUSH", "RESTORE", "RECORD", "HALTED"} <= set(names_seen(recorded, "core.scheduler.reorder.state"))
     assert names_seen(recorded, "core.load.fsm_state")[-2:] == ["FLUSH", "RUN"]
     assert names_seen(recorded, "core.store.fsm_state")[0] == "REST"
 
