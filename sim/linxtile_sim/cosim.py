@@ -14,6 +14,7 @@ from linxtile_rtl.verilog import emit
 
 from . import hardware
 from .lockstep import Report
+from .power_up import POWER_UP_ARGUMENTS, power_up_plusargs, without_initial_values
 from .runner import BUILD, Results, locked, simulate
 from .scenario import Scenario
 
@@ -76,6 +77,7 @@ def run_scenarios(
     name: str = "cosim",
     waves: bool = False,
     complaints_allowed: int = 0,
+    power_up: int | None = None,
 ) -> tuple[list[Outcome], Results]:
     """Run scenarios one after the other, each from reset, and return their outcomes.
 
@@ -83,15 +85,25 @@ def run_scenarios(
     ----------
     complaints_allowed : int
         Give up after this many differences; the outcomes end there.
+    power_up : int, optional
+        Seed of random values in every register and memory of the core before the first reset, in Verilator only.
     """
+    if power_up is not None and simulator != "verilator":
+        raise ValueError(f"power_up needs the simulator verilator, not {simulator!r}")
     answers = BUILD.resolve() / "sim" / "answers" / f"{name}-{simulator}.pickle"
     answers.parent.mkdir(parents=True, exist_ok=True)
     answers.unlink(missing_ok=True)
     plan = answers.with_suffix(".plan")
     plan.write_bytes(pickle.dumps(Plan(config, list(scenarios), str(answers), complaints_allowed)))
+    sources = simulation_sources(config)
+    if power_up is not None:
+        # The memory keeps its page table: it stands for a machine that has been running.
+        sources[f"{TOP}.v"] = without_initial_values(sources[f"{TOP}.v"], keep=(f"{TOP}.memory",))
     results = simulate(
-        simulator, TOP, simulation_sources(config), BENCH,
+        simulator, TOP, sources, BENCH,
         name=f"{name}-{config.name}-{simulator}", waves=waves, environment={PLAN: str(plan)},
+        arguments=POWER_UP_ARGUMENTS if power_up is not None else (),
+        plusargs=power_up_plusargs(power_up) if power_up is not None else (),
     )  # fmt: skip
     outcomes: list[Outcome] = pickle.loads(answers.read_bytes())
     return outcomes, results
