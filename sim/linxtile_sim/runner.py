@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,9 +70,9 @@ class _Verilator(Verilator):
     def _build_command(self) -> list[list[str]]:
         compile_verilog, compile_cpp = super()._build_command()
         if not self.visible:
-            # Only the ports are visible to cocotb: the model builds and runs two to three times as fast.
-            at = compile_verilog.index("--public-flat-rw")
-            compile_verilog[at : at + 1] = ["--public-depth", "1"]
+            # Only the ports, named in a file of their own, are visible to cocotb. What cocotb could write to counts as an input,
+            # and all that depends on an input is evaluated at every edge, so whole modules must not be visible.
+            compile_verilog.remove("--public-flat-rw")
         compile_cpp += [
             f"PYTHON3={sys.executable}",
             "CFG_CXXFLAGS_PCH_I=-include",
@@ -144,6 +145,9 @@ def build(
         # What an interrupted or failed build leaves behind would be taken for good by the next one.
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
+        sources = dict(sources)
+        if simulator == "verilator" and not visible:
+            sources["ports.vlt"] = _visible_ports(top, "\n".join(sources.values()))
         for name, text in sources.items():
             (folder / name).write_text(text)
         runner = _runner(simulator)
@@ -244,6 +248,15 @@ def verilator_environment() -> dict[str, str]:
 
     root = Path(verilator.__file__).parent
     return os.environ | {"VERILATOR_ROOT": str(root), "PATH": f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+
+
+def _visible_ports(top: str, verilog: str) -> str:
+    """Return the Verilator configuration that shows the ports of module ``top`` to cocotb."""
+    module = re.search(rf"^module {re.escape(top)}\b.*?^endmodule", verilog, re.MULTILINE | re.DOTALL)
+    ports = re.findall(r"^ *(input|output)\b[^;]*?\\?([\w$]+) *;", module[0] if module else "", re.MULTILINE)
+    kinds = {"input": "public_flat_rw", "output": "public_flat_rd"}
+    lines = [f'{kinds[direction]} -module "{top}" -var "{name}"' for direction, name in ports]
+    return "\n".join(["`verilator_config", *lines, ""])
 
 
 def _runner(simulator: str) -> Runner:
