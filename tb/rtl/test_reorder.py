@@ -122,14 +122,14 @@ async def oldest_fault_wins(dut):
     await bench.begin()
     await bench.enter.send(*(bench.entry(number) for number in range(4)))
     await bench.report((2, 7, 0xBAD))
-    await bench.report((0, 1, None))
-    # The same engine reports a later block first only when another one faults: here engine 1 has the older fault.
-    dut.done_1_payload.value = pack(
-        done_layout(CONFIG), {"tag": 1, "fault": 1, "rule": Rule.MEM_WRITE, "fault_address": 0x123}
-    )
-    dut.done_1_valid.value = 1
-    await cycles(dut)
+    # Engine 1 has the oldest fault, and goes on to another one before the core has stopped it.
+    for tag, address in ((1, 0x123), (3, 0xBEEF)):
+        values = {"tag": tag, "fault": 1, "rule": Rule.MEM_WRITE, "fault_address": address}
+        dut.done_1_payload.value = pack(done_layout(CONFIG), values)
+        dut.done_1_valid.value = 1
+        await cycles(dut)
     dut.done_1_valid.value = 0
+    await bench.report((0, 1, None))
     await cycles(dut, 20)
     assert dut.flight_flush.value == 1 and dut.restore_start.value == 0, "the flush lasts until the engines are idle"
     dut.idle.value = 1
