@@ -152,6 +152,33 @@ async def the_first_failing_element_is_told(dut, stall):
     await bench.finish()
 
 
+REFUSED_NIBBLES = {
+    "a row on the page": (Move("U4x2", 11, 1, 12, 0x1194F, 6, 256), {0x11}),
+    "the second of three rows": (Move("U4x2", 11, 3, 12, 0x10000, 4096, 256), {0x11}),
+    "a row that begins before the page": (Move("U4x2", 31, 4, 32, 0x10FF8, 64, 256), {0x11}),
+    "a row that ends behind the page": (Move("U4x2", 31, 2, 32, 0x11FF8, 64, 256), {0x11}),
+    "both pages of a row": (Move("U4x2", 31, 2, 32, 0x11FF8, 64, 256), {0x11, 0x12}),
+    "long rows, first and last page": (Move("U4x2", 16383, 1, 16384, 0x10800, 8192, 8192), {0x11, 0x12}),
+}
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(stall=[0.0, 0.4])
+async def a_refused_nibble_does_not_hide_the_row_before_it(dut, stall):
+    bench = Bench(dut, stall=stall, latency=3)
+    await start(dut)
+    for index, (name, (move, pages)) in enumerate(REFUSED_NIBBLES.items()):
+        bench.memory.error_pages.clear()
+        bench.memory.error_pages.update(pages)
+        expected = move.first_failure(bench.memory.fails)
+        assert expected is not None, name
+        bench.commands.put(move.command(index % 4))
+        done = (await bench.done.wait(index + 1))[index]
+        assert done["fault"] and done["rule"] == Rule.MEM_WRITE, f"{name}: {done}"
+        assert done["fault_address"] == expected, f"{name}: {done['fault_address']:#x}, not {expected:#x}"
+    await bench.finish()
+
+
 @cocotb.test(timeout_time=20, timeout_unit="ms")
 @cocotb.parametrize(stall=[0.0, 0.4])
 async def a_flush_ends_a_store_without_a_report(dut, stall):

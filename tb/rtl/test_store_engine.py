@@ -18,7 +18,7 @@ BYTES = [
     f"{name}/stall={stall}"
     for name in (
         "exactly_the_valid_bytes_change", "the_first_failing_element_is_told", "a_flush_ends_a_store_without_a_report",
-        "known_traps_are_avoided",
+        "a_refused_nibble_does_not_hide_the_row_before_it", "known_traps_are_avoided",
     )
     for stall in (0.0, 0.4)
 ]  # fmt: skip

@@ -106,6 +106,9 @@ class AxiWriter(wiring.Component):
 
         outstanding = Signal(range(config.reads_outstanding + 1))
         cut = Signal()
+        # The byte that could not be read is the last of its row: its row is still written, for a burst of it that fails
+        # comes first.
+        tentative = Signal()
         # An address that the bus has seen stays until it is taken.
         shown = Signal()
         beyond = gate.o.p.beyond
@@ -127,7 +130,7 @@ class AxiWriter(wiring.Component):
             gate.row_bytes.eq(self.row_bytes),
             gate.odd_nibble.eq(self.odd_nibble),
             gate.quiet.eq(outstanding == 0),
-            gate.stop.eq(cut),
+            gate.stop.eq(cut | tentative),
             self.nibble.eq(gate.nibble),
         ]
         answered = b.valid & b.ready
@@ -139,15 +142,18 @@ class AxiWriter(wiring.Component):
         follow = following.bursts.p
         fault = Signal()
         fault_address = Signal(64)
-        # The byte that could not be read is the last of its row: a burst of the row that fails comes before it.
-        tentative = Signal()
         out_of_space = following.bursts.valid & follow.beyond
         ended = Signal()
         m.d.comb += [
             b.ready.eq(following.bursts.valid & ~follow.beyond),
             following.bursts.ready.eq(answered),
-            cut.eq(self.stop | fault),
-            ended.eq((answered & follow.last) | out_of_space | (cut & (outstanding == 0) & ~aw.valid & ~gate.busy)),
+            cut.eq(self.stop | (fault & ~tentative)),
+            ended.eq(
+                (answered & follow.last)
+                | out_of_space
+                | (cut & (outstanding == 0) & ~aw.valid & ~gate.busy)
+                | (tentative & gate.holding & (outstanding == 0))
+            ),
         ]
         with m.If((answered & b.p.resp[REFUSED]) | out_of_space):
             with m.If(~fault | tentative):

@@ -30,7 +30,7 @@ class NibbleGate(wiring.Component):
     quiet : In(1)
         All bursts passed on so far have been answered.
     stop : In(1)
-        Begin no further row.
+        Begin no further row. ``holding`` : Out(1): a row waits because of that.
     memory : Out(read_signature(config))
         AR and R.
     nibble : Out(4)
@@ -48,6 +48,7 @@ class NibbleGate(wiring.Component):
     o: stream.Interface
     quiet: Signal
     stop: Signal
+    holding: Signal
     memory: wiring.PureInterface
     nibble: Signal
     refused: Signal
@@ -63,6 +64,7 @@ class NibbleGate(wiring.Component):
             "o": Out(stream.Signature(burst_layout(config))),
             "quiet": In(1),
             "stop": In(1),
+            "holding": Out(1),
             "memory": Out(read_signature(config)),
             "nibble": Out(4),
             "refused": Out(1),
@@ -76,12 +78,14 @@ class NibbleGate(wiring.Component):
         config = self._config
         beat_bits = exact_log2(config.axi_data_bytes)
         ar, r = self.memory.ar, self.memory.r
-        fetched = Signal()
-        wanted = Signal()
+        fetched, begins, held, wanted = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
             self.address.eq(self.i.p.address + self.row_bytes - 1),
+            begins.eq(self.odd_nibble & self.i.p.row_start & ~fetched),
+            held.eq(begins & self.stop),
+            self.holding.eq(self.i.valid & held),
             # A byte that may not be accessed ends the store anyway, so its row goes on without it.
-            wanted.eq(self.odd_nibble & self.i.p.row_start & ~fetched & ~self.address[config.axi_address_bits :].any()),
+            wanted.eq(begins & ~self.address[config.axi_address_bits :].any()),
             self.o.payload.eq(self.i.payload),
             ar.p.id.eq(0),
             ar.p.addr.eq(Cat(Const(0, beat_bits), self.address[beat_bits:])),
@@ -91,10 +95,11 @@ class NibbleGate(wiring.Component):
         ]
         with m.FSM():
             with m.State("PASS"):
-                m.d.comb += [self.o.valid.eq(self.i.valid & ~wanted), self.i.ready.eq(self.o.ready & ~wanted)]
+                passes = ~wanted & ~held
+                m.d.comb += [self.o.valid.eq(self.i.valid & passes), self.i.ready.eq(self.o.ready & passes)]
                 with m.If(self.i.valid & self.i.ready):
                     m.d.sync += fetched.eq(0)
-                with m.Elif(self.i.valid & wanted & self.quiet & ~self.stop):
+                with m.Elif(self.i.valid & wanted & self.quiet & ~held):
                     m.next = "ASK"
             with m.State("ASK"):
                 m.d.comb += [ar.valid.eq(1), self.busy.eq(1)]
