@@ -104,10 +104,14 @@ class Lanes(wiring.Component):
                 slot.request.control.eq(self.control),
             ]
         self._operands(m, slots)
+        # Lines of the block before may still be in the slots when the tree begins: their results are no nodes.
+        history = Signal(Slot.LATENCY)
+        with m.If(self.tree_enable):
+            m.d.sync += history.eq(Cat(self.tree, history[:-1]))
         with m.If(self.tree):
             self._combiner(m, slots[0])
             for position in range(1, line):
-                self._tree(m, slots, position)
+                self._tree(m, slots, position, history[-1])
         self._results(m, slots)
         return m
 
@@ -136,8 +140,11 @@ class Lanes(wiring.Component):
             slot.request.b_present.eq(self.merge.b_present),
         ]
 
-    def _tree(self, m: Module, slots: list, position: int) -> None:
-        """Make a slot a leaf for the width that it is an odd multiple of, a node for smaller ones; wider ones leave it idle."""
+    def _tree(self, m: Module, slots: list, position: int, nodes: Signal) -> None:
+        """Make a slot a leaf for the width that it is an odd multiple of, a node for smaller ones; wider ones leave it idle.
+
+        ``nodes``: what the slots show comes from the tree.
+        """
         request = slots[position].request
         lowest = position & -position
         bits = 8 * slot_bytes(position)
@@ -156,8 +163,8 @@ class Lanes(wiring.Component):
                 m.d.comb += [
                     request.a.eq(low.value[:bits]),
                     request.b.eq(high.value[:bits]),
-                    request.a_present.eq(low.present),
-                    request.b_present.eq(high.present),
+                    request.a_present.eq(low.present & nodes),
+                    request.b_present.eq(high.present & nodes),
                 ]
 
     def _results(self, m: Module, slots: list) -> None:

@@ -23,8 +23,9 @@ __all__ = ["VectorPipeline"]
 class VectorPipeline(wiring.Component):
     """Vector engine without flush; the members are those of :class:`linxtile_rtl.vector.engine.VectorEngine`.
 
-    Blocks follow each other without a gap, except that a reduction starts when all lines before it have left the slots,
-    and the next block when the reduction's last line has.
+    Blocks follow each other without a gap, except that the block behind a reduction starts when the reduction's last line
+    has left. Where one element fills the line, there is no tree between the window and slot 0, and a reduction waits until the
+    slots are empty.
     """
 
     def __init__(self, *, config: CoreConfig):
@@ -115,6 +116,7 @@ class VectorPipeline(wiring.Component):
         """Give slots, write-back and the first read port to the reduction while one is active."""
         lines = row_vector.lines
         context = lines.p.context
+        whole_line = exact_log2(self._config.vector_bytes)
         m.d.comb += [
             lanes.enable.eq(write_back.enable),
             lanes.tree_enable.eq(reduction.tree_enable),
@@ -124,7 +126,8 @@ class VectorPipeline(wiring.Component):
             lanes.tree.eq(reduction.active),
             lanes.merge.eq(reduction.merge),
             reduction.enable.eq(write_back.enable),
-            reduction.begin.eq(lines.valid & context.reduction & write_back.empty),
+            reduction.begin.eq(lines.valid & context.reduction & (write_back.empty | (context.shift != whole_line))),
+            reduction.occupied.eq(write_back.showing),
             reduction.context.eq(context),
             reduction.lines.valid.eq(self.reads[0].response.valid),
             reduction.lines.payload.eq(self.reads[0].response.payload),

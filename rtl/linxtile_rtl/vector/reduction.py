@@ -30,6 +30,8 @@ class Reduction(wiring.Component):
         Start the reduction of ``context``, when none is ``active``; the context stays until ``finished``.
     context : In(context_layout(config))
         The block.
+    occupied : In(1)
+        The slots show a line of the block before: no line can be handed over.
     active : Out(1)
         The slots are a tree.
     finished : Out(1)
@@ -53,6 +55,7 @@ class Reduction(wiring.Component):
         super().__init__({
             "enable": In(1),
             "begin": In(1),
+            "occupied": In(1),
             "context": In(context_layout(config)),
             "active": Out(1),
             "finished": Out(1),
@@ -105,14 +108,14 @@ class Reduction(wiring.Component):
             combiner.window_valid.eq(values_valid),
             combiner.merged.eq(self.merged),
             self.merge.eq(combiner.merge),
-            gather.enable.eq(self.enable),
+            gather.enable.eq(self.enable & ~self.occupied),
             gather.start.eq(start),
             gather.context.eq(context),
             gather.value.eq(self.merged),
             gather.value_valid.eq(combiner.row_valid),
             self.line.eq(gather.line),
             self.line_data.eq(gather.line_data),
-            self.line_valid.eq(gather.line_valid & self.active),
+            self.line_valid.eq(gather.line_valid & self.active & ~self.occupied),
             self.line_last.eq(gather.line_last),
             self.finished.eq(self.line_valid & self.line_last & self.enable),
         ]

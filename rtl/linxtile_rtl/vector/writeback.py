@@ -38,8 +38,8 @@ class WriteBack(wiring.Component):
         Add ``flags`` in every enabled cycle (the slots are a tree), not only with a line of results.
     line, line_data, line_valid, line_last, tag : In
         A complete line instead, in an enabled cycle in which the slots show none.
-    empty : Out(1)
-        No line is beside the slots.
+    showing : Out(1)
+        The slots show a line. ``empty`` : Out(1): none is beside the slots.
     write : Out(stream of line_write_layout(config))
         To the tile RAM.
     done : Out(stream of done_layout(config))
@@ -61,6 +61,7 @@ class WriteBack(wiring.Component):
             "line_valid": In(1),
             "line_last": In(1),
             "tag": In(tag_bits(config)),
+            "showing": Out(1),
             "empty": Out(1),
             "write": Out(stream.Signature(line_write_layout(config))),
             "done": Out(stream.Signature(done_layout(config))),
@@ -84,6 +85,7 @@ class WriteBack(wiring.Component):
             pad = last.pad_pattern[8 * (byte % 8) : 8 * (byte % 8) + 8]
             m.d.comb += result[bits].eq(Mux(last.valid[byte], self.value[bits], Mux(last.image[byte], pad, 0)))
         m.d.comb += [
+            self.showing.eq(stages_valid[-1]),
             self.empty.eq(~stages_valid.any()),
             self.shift.eq(last.shift),
             there.eq(stages_valid[-1] | self.line_valid),
