@@ -110,8 +110,17 @@ class ModelBackend:
     """The golden model."""
 
     def run(self, job: Job) -> Finished:
-        """Run a job on the model; there are no waves and there is nothing to check against."""
-        machine = job.machine()
+        """Run a job on the model; there are no waves and there is nothing to check against.
+
+        Raises
+        ------
+        BackendError
+            The configuration asks for more than the model has.
+        """
+        try:
+            machine = job.machine()
+        except ValueError as error:
+            raise BackendError(str(error)) from error
         result = machine.run()
         statistics = {
             "blocks": sum(block.operation != SETUP for block in result.blocks),

@@ -33,7 +33,21 @@ def _parser(foreign: dict[str, EntryPoint]) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    code = _answered(list(sys.argv[1:] if argv is None else argv))
+    try:
+        if sys.stdout is not None:
+            # Here and not at exit, where a failure can only be shown as a traceback.
+            sys.stdout.flush()
+    except OSError as error:
+        if code == 0 and not isinstance(error, BrokenPipeError):
+            code = _refused(f"cannot write standard output: {error.strerror}")
+        # Nobody takes what is left of the output: keep the interpreter from trying again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+def _answered(arguments: list[str]) -> int:
+    """Run one command; everything that a user can get wrong becomes a complaint and an exit code."""
     foreign = _foreign_commands()
     try:
         if arguments and arguments[0] in foreign:
@@ -43,19 +57,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return int(stop.code or 0)
     except AssemblyErrors as error:
-        for complaint in error.errors:
-            print(f"linxtile: {complaint}", file=sys.stderr)
-        return 2
+        return _refused(*map(str, error.errors))
     except ImportError as error:
-        print(f"linxtile: {arguments[0]} needs the package {error.name}, which is not installed", file=sys.stderr)
-        return 2
+        return _refused(f"{arguments[0]} needs the package {error.name}, which is not installed")
     except UsageError as error:
-        print(f"linxtile: {error}", file=sys.stderr)
-        return 2
+        return _refused(str(error))
     except BrokenPipeError:
-        # The reader has gone; keep the interpreter from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        return _refused(f"{error.filename or 'standard output'}: {error.strerror}")
+
+
+def _refused(*complaints: str) -> int:
+    for complaint in complaints:
+        print(f"linxtile: {complaint}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

@@ -11,29 +11,42 @@ class UsageError(ValueError):
 def read_bytes(name: str) -> bytes:
     """Return the bytes of a file or of standard input."""
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        if name != "-":
+            return Path(name).read_bytes()
+        if sys.stdin is None:
+            raise UsageError("cannot read -: standard input is closed")
+        return sys.stdin.buffer.read()
     except OSError as error:
         raise UsageError(f"cannot read {name}: {error.strerror}") from error
 
 
 def read_text(name: str) -> str:
-    """Return the text of a file or of standard input, UTF-8."""
+    """Return the text of a file or of standard input, UTF-8 with or without a byte order mark."""
     try:
-        return read_bytes(name).decode("utf-8")
+        return without_mark(read_bytes(name).decode("utf-8"))
     except UnicodeDecodeError as error:
         raise UsageError(
             f"{name} must be UTF-8 text, but byte {error.start} is {error.object[error.start]:#04x}"
         ) from error
 
 
+def without_mark(text: str) -> str:
+    """Return a text without the byte order mark that some editors put in front."""
+    return text.removeprefix("\ufeff")
+
+
 def write_bytes(name: str, content: bytes) -> None:
     """Write a file or standard output."""
     try:
-        if name == "-":
+        if name != "-":
+            Path(name).write_bytes(content)
+        elif sys.stdout is None:
+            raise UsageError("cannot write -: standard output is closed")
+        else:
             sys.stdout.buffer.write(content)
             sys.stdout.buffer.flush()
-        else:
-            Path(name).write_bytes(content)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise UsageError(f"cannot write {name}: {error.strerror}") from error
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from linxtile.isa.codes import Layout
 from linxtile.isa.operations import operation
 from linxtile.isa.support import FOUNDATION, FOUNDATION_LAYOUTS, FOUNDATION_MAX_TILES
 
@@ -113,6 +114,9 @@ class CoreConfig:
                 f"banks must leave at least one line a bank in {self.tile_ram_bytes} bytes, not {self.banks!r}"
             )
         object.__setattr__(self, "operations", self._checked_operations())
+        unknown = sorted(set(self.move_layouts) - set(Layout.__members__))
+        if unknown:
+            raise ValueError(f"move_layouts must be names of layouts such as {Layout.NORM.name}, not {unknown[0]!r}")
         object.__setattr__(self, "move_layouts", frozenset(self.move_layouts))
 
     def _checked_operations(self) -> Mapping[str, frozenset[str]]:
@@ -167,7 +171,7 @@ class CoreConfig:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{path}: {error}") from error
         preset = values.pop("preset", "default")
-        if preset not in PRESETS:
+        if not isinstance(preset, str) or preset not in PRESETS:
             raise ValueError(f"{path}: preset must be one of {', '.join(PRESETS)}, not {preset!r}")
         allowed = {f.name for f in dataclasses.fields(cls)}
         for key in values:
@@ -176,9 +180,11 @@ class CoreConfig:
         if "operations" in values:
             if not isinstance(values["operations"], dict):
                 raise ValueError(f"{path}: operations must be a table of type lists, not {values['operations']!r}")
-            values["operations"] = {name: frozenset(types) for name, types in values["operations"].items()}
+            values["operations"] = {
+                name: _names(f"{path}: operations.{name}", types) for name, types in values["operations"].items()
+            }
         if "move_layouts" in values:
-            values["move_layouts"] = frozenset(values["move_layouts"])
+            values["move_layouts"] = _names(f"{path}: move_layouts", values["move_layouts"])
         try:
             return dataclasses.replace(PRESETS[preset], **values)
         except (TypeError, ValueError, KeyError) as error:
@@ -192,6 +198,13 @@ class CoreConfig:
         if not Path(name_or_path).is_file():
             raise ValueError(f"configuration must be {', '.join(PRESETS)} or a TOML file, not {name_or_path!r}")
         return cls.from_toml(name_or_path)
+
+
+def _names(what: str, value: object) -> frozenset[str]:
+    """Return the names in a list of a TOML file."""
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise ValueError(f"{what} must be a list of names, not {value!r}")
+    return frozenset(value)
 
 
 def _from_plain(values: dict[str, Any]) -> CoreConfig:

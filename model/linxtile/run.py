@@ -1,16 +1,23 @@
 """Arguments of ``linxtile run``: files into and out of memory and tiles, registers, the program itself."""
 
 import io
+import tokenize
 from dataclasses import dataclass
 
 import numpy as np
 
 from linxtile.asm import assemble
-from linxtile.cli_files import UsageError, parse_integer, read_bytes, write_bytes
+from linxtile.cli_files import UsageError, parse_integer, read_bytes, without_mark, write_bytes
 from linxtile.isa.codes import REGISTER_BITS, REGISTER_NUMBERS
 from linxtile.queues import parse_name
 
 _NPY_SUFFIX = ".npy"
+
+_MOST_DUMP_BYTES = 1 << 28
+"""A dump is put together in the memory of this process."""
+
+# All that numpy's reader of the header, which parses Python literals, has been seen to let through.
+_BAD_ARRAY = (ValueError, TypeError, EOFError, OSError, MemoryError, OverflowError, SyntaxError, tokenize.TokenError)
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ def parse_dump(text: str, limit: int) -> Dump:
     place, colon, length = region.partition(":")
     if not colon:
         raise UsageError(f"--dump must be ADDR:BYTES=FILE, not {text!r}")
-    count = parse_integer("--dump bytes", length, 1, limit)
+    count = parse_integer("--dump bytes", length, 1, min(limit, _MOST_DUMP_BYTES))
     return Dump(_region("--dump", place, count, limit), count, file)
 
 
@@ -79,9 +86,9 @@ def read_data(file: str) -> bytes:
     if not file.endswith(_NPY_SUFFIX):
         return content
     try:
-        array = np.load(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        reason = str(error).splitlines()[0]
+        array = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    except _BAD_ARRAY as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
         raise UsageError(f"{file} must hold an array of numbers in .npy form: {reason}") from None
     return np.ascontiguousarray(array).tobytes()
 
@@ -116,4 +123,5 @@ def _text(content: bytes) -> str | None:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         return None
+    text = without_mark(text)
     return text if all(char.isprintable() or char in "\t\n\r\f" for char in text) else None

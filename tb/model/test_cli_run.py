@@ -129,8 +129,20 @@ REFUSED = {
                          "empty.npy must hold an array of numbers in .npy form: "),
     "array of objects": (["add.s", "--load", "0x1000=objects.npy"],
                          "objects.npy must hold an array of numbers in .npy form: "),
+    "archive by the name of an array": (["add.s", "--load", "0x1000=zip.npy"],
+                                        "zip.npy must hold an array of numbers in .npy form: "),
+    "array whose header stops": (["add.s", "--load", "0x1000=open.npy"],
+                                 "open.npy must hold an array of numbers in .npy form: "),
+    "array with a boolean shape": (["add.s", "--load", "0x1000=true.npy"],
+                                   "true.npy must hold an array of numbers in .npy form: "),
+    "array too large for this machine": (["add.s", "--load", "0x1000=large.npy"],
+                                         "large.npy must hold an array of numbers in .npy form: "),
+    "dump larger than this machine": (["add.s", "--dump", "0:0x10000000000=z"],
+                                      "--dump bytes must be 0x1 to 0x10000000, not 0x10000000000"),
+    "configuration beyond the model": (["add.s", "--config", "more.toml"],
+                                       "the model does not execute TMUL, which the configuration 'default' asks for"),
     "dump without a length": (["add.s", "--dump", "0x1000=z"], "--dump must be ADDR:BYTES=FILE, not '0x1000=z'"),
-    "dump of no bytes": (["add.s", "--dump", "0:0=z"], "--dump bytes must be 0x1 to 0x10000000000, not 0"),
+    "dump of no bytes": (["add.s", "--dump", "0:0=z"], "--dump bytes must be 0x1 to 0x10000000, not 0"),
     "dump above memory": (["add.s", "--dump", "0xfffffffff0:17=z"],
                           "--dump: 17 bytes at 0xfffffffff0 do not fit below the end of memory, 0x10000000000"),
     "dump into a directory": (["fault_free.s", "--dump", "0:4=."], "cannot write .: Is a directory"),
@@ -158,6 +170,11 @@ def test_misuse_gives_one_line_and_exit_code_2(name, here, capsys):
     (here / "odd.bin").write_bytes(b"\x00\x01\x02")
     (here / "bad.npy").write_bytes(b"\x93NUMPY\x01\x00garbage")
     (here / "empty.npy").write_bytes(b"")
+    (here / "zip.npy").write_bytes(b"PK\3\4" + bytes(30))
+    for file, shape in (("open", "(1"), ("true", "(True,)}"), ("large", "(4000000000000000,)}")):
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}".ljust(117).encode() + b"\n"
+        (here / f"{file}.npy").write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header)
+    (here / "more.toml").write_text('operations = {TMUL = ["FP32"]}', encoding="utf-8")
     np.save("objects.npy", np.array([None, 1], object), allow_pickle=True)
     (here / "fault_free.s").write_text("TEXPANDS <8, FP32>, [a0], ->T<256B>", encoding="utf-8")
     arguments, expected = REFUSED[name]

@@ -1,0 +1,40 @@
+"""Configurations from TOML files: what is not allowed is told with file, parameter and value."""
+
+import pytest
+
+from linxtile.config import PRESETS, CoreConfig
+
+REFUSED = {
+    "a preset that is a list": ('preset = ["small"]', "preset must be one of small, default, large, not ['small']"),
+    "an unknown parameter": ("tiles = 4", "'tiles' is no parameter; there are "),
+    "operations without types": ("operations = {TADD = 5}", "operations.TADD must be a list of names, not 5"),
+    "a type that is no list": ('operations = {TADD = "S8"}', "operations.TADD must be a list of names, not 'S8'"),
+    "a list of lists": ('operations = {TADD = [["S8"]]}', "operations.TADD must be a list of names, not [['S8']]"),
+    "operations as a number": ("operations = 5", "operations must be a table of type lists, not 5"),
+    "an unknown operation": ('operations = {TFOO = ["S8"]}', "operation 'TFOO' is not in the operation table"),
+    "a type the operation lacks": ('operations = {TADD = ["E3M2"]}', "operations: TADD has no element type 'E3M2'"),
+    "layouts as a number": ("move_layouts = 5", "move_layouts must be a list of names, not 5"),
+    "a layout that is no list": ('move_layouts = "NORM"', "move_layouts must be a list of names, not 'NORM'"),
+    "an unknown layout": ('move_layouts = ["FOO"]', "move_layouts must be names of layouts such as NORM, not 'FOO'"),
+    "a number in quotes": ('vector_bytes = "8"', "vector_bytes must be an integer, not '8'"),
+    "a truth value": ("vector_bytes = true", "vector_bytes must be an integer, not True"),
+    "unequal widths": ("vector_bytes = 8", "axi_data_bytes must equal vector_bytes (8), not 16"),
+    "no TOML": ("= =", "Invalid statement"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_that_asks_for_something_impossible_is_refused(name, tmp_path):
+    text, expected = REFUSED[name]
+    file = tmp_path / "core.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError) as refused:
+        CoreConfig.named(str(file))
+    assert str(refused.value).startswith(f"{file}: {expected}")
+
+
+def test_a_file_changes_parameters_of_its_preset_and_nothing_else(tmp_path):
+    file = tmp_path / "core.toml"
+    file.write_text('preset = "small"\nname = "mine"\nbanks = 4\noperations = {TADD = ["S8"]}\n', encoding="utf-8")
+    expected = PRESETS["small"].replace(name="mine", banks=4, operations={"TADD": frozenset({"S8"})})
+    assert CoreConfig.named(str(file)) == expected
