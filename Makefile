@@ -5,7 +5,7 @@ PRESETS := small default
 export AMARANTH_USE_YOSYS := builtin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim test waves verilog synth bench mutants lint clean
+.PHONY: help setup sim test sweep waves verilog synth bench mutants lint clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-9s %s\n", $$1, $$2 }'
@@ -21,6 +21,9 @@ sim: setup  ## unit benches and the first example on the generated Verilog, in I
 
 test: setup  ## every test but the long sweeps
 	$(PY) -m pytest -n auto -q -m "not slow" tb
+
+sweep: setup  ## the long sweeps that test and sim leave out
+	$(PY) -m pytest -n auto -q -m slow tb
 
 waves: setup  ## run the first example with waves, and write a GTKWave save file
 	$(PY) -m linxtile_sim.example --waves

@@ -118,7 +118,9 @@ async def the_first_failing_element_is_told(dut, stall):
             end, span = (2**64, move.row_bytes * 2 + 9) if index % 6 else (LIMIT, move.row_bytes)
             move = Move(**{**move.__dict__, "base": (end - bench.rng.randrange(span)) % 2**64})
         touched = sorted({address // PAGE for address, _, _ in move.nibbles() if address < LIMIT})
-        bench.memory.error_pages = set(bench.rng.sample(touched, min(len(touched), bench.rng.randrange(3) if index % 6 else 0)))
+        bench.memory.error_pages = set(
+            bench.rng.sample(touched, min(len(touched), bench.rng.randrange(3) if index % 6 else 0))
+        )
         older, younger = bench.move(), bench.move()
         if any(bench.memory.fails(address) for address, _, _ in older.nibbles()):
             continue

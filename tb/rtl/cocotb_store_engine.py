@@ -134,7 +134,9 @@ async def the_first_failing_element_is_told(dut, stall):
             move = Move(**{**move.__dict__, "base": (end - bench.rng.randrange(span)) % 2**64})
         touched = sorted({address // PAGE for address, _, _ in move.nibbles() if address < LIMIT})
         bench.memory.error_pages.clear()
-        bench.memory.error_pages.update(bench.rng.sample(touched, min(len(touched), bench.rng.randrange(3) if index % 6 else 0)))
+        bench.memory.error_pages.update(
+            bench.rng.sample(touched, min(len(touched), bench.rng.randrange(3) if index % 6 else 0))
+        )
         expected = move.first_failure(lambda address: address >= LIMIT or bench.memory.fails(address))
         after = bench.expected(move) if expected is None else None
         bench.commands.put(move.command(index % 4))

@@ -92,6 +92,6 @@ async def rows_of_every_length(dut, stall):
             assert slot.cycles <= allowed, f"{windows_a_row} windows a row: {slot.cycles} cycles, at most {allowed}"
 
 
-@pytest.mark.parametrize("preset", [pytest.param("small", marks=pytest.mark.slow), "default"])
+@pytest.mark.parametrize("preset", ["small", pytest.param("default", marks=pytest.mark.slow)])
 def test_windows_are_merged_in_the_canonical_order(preset):
     run_unit(Combiner(config=PRESETS[preset]), __file__)

@@ -302,13 +302,14 @@ async def a_word_a_cycle_and_no_bubble_between_blocks(dut):
     assert not any(late), f"cycles lost before each block closed: {late}"
 
 
+@pytest.mark.parametrize("programs", [250, pytest.param(2000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("config", CONFIGS)
-def test_headers_decode_as_in_the_model(config):
+def test_headers_decode_as_in_the_model(config, programs):
     run_unit(
         FrontEnd(CONFIGS[config]),
         __file__,
         simulator="verilator",
-        parameters={"config": config, "programs": 900, "thorough": True},
+        parameters={"config": config, "programs": programs, "thorough": True},
     )
 
 

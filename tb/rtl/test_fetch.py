@@ -187,7 +187,7 @@ async def beats_out_of_reach_count_as_refused(dut):
         assert words[-1]["status"] == WordStatus.BUS_ERROR
 
 
-@pytest.mark.parametrize("preset", ["small", "default", "large"])
+@pytest.mark.parametrize("preset", ["small", "default", pytest.param("large", marks=pytest.mark.slow)])
 def test_words_are_cut_from_beats_at_every_alignment(preset):
     run_unit(WordAligner(PRESETS[preset]), __file__, parameters={"preset": preset})
 

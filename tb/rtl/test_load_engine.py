@@ -31,7 +31,7 @@ def run(config, testcase, *, simulator="verilator", **parameters):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("config", ["small", "default"])
+@pytest.mark.parametrize("config", [pytest.param("small", marks=pytest.mark.slow), "default"])
 def test_tiles_faults_and_flush_are_exact_under_random_stalls(config):
     run(config, BYTES, moves=25)
 

@@ -11,12 +11,15 @@ from linxtile_sim.unit import run_unit
 BENCH = Path(__file__).with_name("cocotb_vector_engine.py")
 
 
+BLOCKS = ["element_wise_blocks", "row_reductions", "mixed_blocks"]
+CYCLES = ["cycles_of_single_blocks", "cycles_of_a_stream"]
+
+
 @pytest.mark.parametrize("stall", [0.0, 0.3])
 @pytest.mark.parametrize("preset", ["small", "default"])
-@pytest.mark.parametrize("bench", ["element_wise_blocks", "row_reductions", "mixed_blocks"])
-def test_every_line_of_every_block_is_right(bench, preset, stall):
+def test_every_line_of_every_block_is_right(preset, stall):
     parameters = {"preset": preset, "stall": stall, "blocks": 40}
-    run_unit(VectorEngine(config=PRESETS[preset]), BENCH, simulator="verilator", parameters=parameters, testcase=bench)
+    run_unit(VectorEngine(config=PRESETS[preset]), BENCH, simulator="verilator", parameters=parameters, testcase=BLOCKS)
 
 
 @pytest.mark.parametrize("preset", ["small", "default"])
@@ -27,9 +30,8 @@ def test_a_flush_leaves_nothing_behind(preset):
     )
 
 
-@pytest.mark.parametrize("bench", ["cycles_of_single_blocks", "cycles_of_a_stream"])
-def test_blocks_take_the_cycles_of_their_lines_and_little_more(bench):
+def test_blocks_take_the_cycles_of_their_lines_and_little_more():
     parameters = {"preset": "default", "stall": 0.0}
     run_unit(
-        VectorEngine(config=PRESETS["default"]), BENCH, simulator="verilator", parameters=parameters, testcase=bench
+        VectorEngine(config=PRESETS["default"]), BENCH, simulator="verilator", parameters=parameters, testcase=CYCLES
     )
