@@ -16,6 +16,9 @@ _TOKEN = re.compile(
       | (?P<mark>[<>\[\],:+\-])""",
     re.VERBOSE,
 )
+_MOST_CHARACTERS = 100
+"""Longest name or number; no value that fits a register needs more."""
+
 _COMMENT = re.compile(r";|//|(?:^|(?<=\s))\#")
 
 
@@ -49,7 +52,7 @@ def tokens(line: str) -> list[Token]:
     Raises
     ------
     SourceError
-        A character starts no token.
+        A character starts no token, or a token is absurdly long.
     """
     text = strip_comment(line)
     result: list[Token] = []
@@ -60,6 +63,9 @@ def tokens(line: str) -> list[Token]:
             raise SourceError(at + 1, f"nothing in the syntax starts with {text[at]!r}")
         kind = match.lastgroup or "blank"
         if kind != "blank":
+            if match.end() - at > _MOST_CHARACTERS:
+                length = match.end() - at
+                raise SourceError(at + 1, f"a name or number may have {_MOST_CHARACTERS} characters, not {length}")
             result.append(Token(kind, match.group(), at + 1))
         at = match.end()
     return result

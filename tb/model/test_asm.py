@@ -215,3 +215,22 @@ def test_random_source_is_assembled_or_refused_line_by_line():
             refused += 1
             assert all(error.line <= source.count("\n") + 1 for error in errors.errors)
     assert 1000 < refused < 3000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ".word 0x{digits}",
+        ".word {digits}",
+        "li a0, {digits}",
+        "TADD <{digits}, FP16>, T#1, T#2, ->T<256B>",
+        "TADD <8, FP16>, T#{digits}, T#2, ->T<256B>",
+        "TADD <8, FP16>, T#1, T#2, ->T<{digits}KB>",
+        "TLOAD.NORM <8, FP16>, [a0], D#{digits}, ->T<256B>",
+    ],
+)
+def test_a_number_of_five_thousand_digits_is_an_error_of_its_line(line):
+    with pytest.raises(AssemblyErrors) as refused:
+        assemble(f"BSTOP\n{line.format(digits='9' * 5000)}\n")
+    assert [error.line for error in refused.value.errors] == [2]
+    assert "may have 100 characters, not 50" in str(refused.value)
