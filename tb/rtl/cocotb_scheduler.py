@@ -267,6 +267,27 @@ async def attributes(dut):
 
 
 @cocotb.test(timeout_time=5, timeout_unit="ms")
+async def released_storage(dut):
+    """Storage that a block in flight gives up is written once that block has committed, by a smaller tile or a larger one."""
+    bench = Bench(dut, configuration())
+    await bench.begin()
+    # All of the 8 KiB, halved: T#1, then U#2 and U#1.
+    await bench.program([tile(code=8), tile(code=7, queue=1), tile(code=7, queue=1), FINISH])
+    upper_half = [store(0x100, sources=((0, 0, 0, 5),)), tile(code=7, queue=2), load(0x2000, code=7)]
+    around = [store(0x100, sources=((1, 1, 0, 5),)), load(0x2000, code=8)]
+    for blocks, before in ((upper_half, []), (around, [store(0x100, sources=((1, 0, 0, 5),))])):
+        await bench.program([*before, FINISH])
+        await bench.restart()
+        first, last = bench.reference.number, bench.reference.number + len(blocks) - 1
+        bench.held = {first}
+        bench.put(*blocks, FINISH)
+        assert not await starts(bench, last), blocks
+        bench.held = set()
+        assert await starts(bench, last), blocks
+        await bench.halted()
+
+
+@cocotb.test(timeout_time=5, timeout_unit="ms")
 async def cycle_counts(dut):
     """Idle core: command in the fifth cycle, record two cycles after the report. A stream: a block every 12 cycles."""
     bench = Bench(dut, configuration(), latency=(20, 20))

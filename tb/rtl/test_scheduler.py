@@ -33,4 +33,4 @@ def test_random_programs_commit_as_if_one_by_one(config, stall):
 
 
 def test_blocks_wait_and_fault_as_they_must():
-    run("tight", ["bind_rules", "loads_and_stores", "attributes", "cycle_counts"])
+    run("tight", ["bind_rules", "loads_and_stores", "attributes", "released_storage", "cycle_counts"])
