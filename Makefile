@@ -1,6 +1,7 @@
 # Every target is a command that one could type; all output goes under build/.
 
 PY := .venv/bin/python
+PYTEST := $(PY) -m pytest -n auto --dist worksteal -q
 PRESETS := small default
 export AMARANTH_USE_YOSYS := builtin
 
@@ -16,14 +17,14 @@ setup: .venv/.ok  ## fetch compilers, simulators and Python packages (the other 
 	tools/setup
 
 sim: setup  ## unit benches and the first example on the generated Verilog, in Icarus and Verilator
-	$(PY) -m pytest -n auto -q -m "not slow" tb/rtl tb/sim
+	$(PYTEST) -m "not slow" tb/rtl tb/sim
 	$(PY) -m linxtile_sim.example
 
 test: setup  ## every test but the long sweeps
-	$(PY) -m pytest -n auto -q -m "not slow" tb
+	$(PYTEST) -m "not slow" tb
 
 sweep: setup  ## the long sweeps that test and sim leave out
-	$(PY) -m pytest -n auto -q -m slow tb
+	$(PYTEST) -m slow tb
 
 waves: setup  ## run the first example with waves, and write a GTKWave save file
 	$(PY) -m linxtile_sim.example --waves
