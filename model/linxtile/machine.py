@@ -133,13 +133,14 @@ class Machine:
         return bytes(entry)
 
     def _decode(self) -> Iterator[Item]:
+        """Fetch and decode; memory and its error pages count as they are when the first block is asked for."""
         address, length = self._program
         image = self.memory.read(address, length)
         memory = self.memory
         # Asked for every halfword, so only where the answer can be no.
         readable = (lambda byte: not memory.fails(byte)) if memory.error_pages else None
         words = split_words(image, address, readable)
-        return Decoder(self.config, self.gprs).run(words)
+        yield from Decoder(self.config, self.gprs).run(words)
 
     def _execute(self, block: Block) -> Retired:
         """Bind, execute and commit; the rules in the order of the fault table."""

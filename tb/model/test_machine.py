@@ -182,3 +182,17 @@ def test_an_empty_program_ends_at_once():
     machine.load(b"")
     assert machine.run().blocks == []
     assert machine.fault is None
+
+
+def test_error_pages_and_registers_set_between_load_and_run_count():
+    machine = Machine()
+    program = assemble("TEXPANDS <1, S32>, [a0], ->T<256B>", address=0x100)
+    machine.load(program.image, 0x100)
+    machine.gprs = [0, 0, 7, *machine.gprs[3:]]
+    assert machine.run().fault is None
+    assert numbers(machine, "T#1") == [7]
+    machine.start()
+    machine.memory.set_error_pages([0x100])
+    fault = machine.run().fault
+    assert fault is not None
+    assert (fault.rule.name, fault.word) == ("FETCH", 0x100)
