@@ -16,7 +16,7 @@ from .hardware.memory import PAGE_BYTES, PAGES, page_slot
 from .hardware.top import event_layout
 from .streams import unpack
 
-__all__ = ["CLOCK_NANOSECONDS", "CoreSession", "Event", "HangError", "find_salt"]
+__all__ = ["CLOCK_NANOSECONDS", "CoreSession", "Event", "HangError", "find_salt", "memory_holds"]
 
 CLOCK_NANOSECONDS = 10
 ADDRESS_BITS_OF_A_PAGE = 12
@@ -261,6 +261,15 @@ class CoreSession:
     async def _cycles(self, count: int) -> None:
         for _ in range(count):
             await RisingEdge(self._dut.clk)
+
+
+def memory_holds(addresses: Iterable[int]) -> bool:
+    """Whether the simulated memory can hold the pages at these addresses at the same time."""
+    try:
+        find_salt(address >> ADDRESS_BITS_OF_A_PAGE for address in addresses)
+    except ValueError:
+        return False
+    return True
 
 
 def find_salt(pages: Iterable[int]) -> int:

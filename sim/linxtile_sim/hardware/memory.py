@@ -1,5 +1,7 @@
 """Memory behind the AXI port of a simulated core: pages that the host maps, error pages, latency and random stalls."""
 
+from typing import Any
+
 from amaranth.hdl import Cat, ClockSignal, Instance, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
@@ -28,7 +30,14 @@ def page_slot(page: int, salt: int) -> int:
 
     The hardware computes the same, so the table is a plain memory; who fills it chooses a salt without collisions.
     """
-    return (page + (page // PAGES) * salt) % PAGES
+    return (page + _region(page, 64) * salt) % PAGES
+
+
+def _region(page: Any, width: int) -> Any:
+    """Return a number for the upper bits of a page number of ``width`` bits, an int, an array or a value of the hardware."""
+    bits = exact_log2(PAGES)
+    # Odd weights: pages that differ in one of the fields only do not meet.
+    return sum((page >> shift) * (2 * place + 1) for place, shift in enumerate(range(bits, width, bits)))
 
 
 def host_signature(config: CoreConfig) -> wiring.Signature:
@@ -207,10 +216,12 @@ class SimulatedMemory(wiring.Component):
         """Return line index, whether the page is mapped, whether it is an error page."""
         number = address[12:]
         slot = Signal(range(PAGES), name=f"{name}_slot")
+        region = Signal(range(PAGES), name=f"{name}_region")
+        m.d.comb += region.eq(_region(number, len(number)))
         port = self._table.read_port(domain="comb")
         mapped = Signal(name=f"{name}_mapped")
         m.d.comb += [
-            slot.eq(number + (number >> exact_log2(PAGES)) * self.host.salt),
+            slot.eq(number + region * self.host.salt),
             port.addr.eq(slot),
             mapped.eq(port.data.present & (port.data.number == number)),
         ]
