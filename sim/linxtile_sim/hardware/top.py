@@ -139,7 +139,8 @@ class SimulationTop(wiring.Component):
             additions.append((write.valid, write.payload.tag, addition))
         retiring = Signal(64)
         for tag, digest in enumerate(digests):
-            leaving = core.retire.valid & (core.retire.p.tag == tag)
+            # A fault discards every younger block too, with what it has written.
+            leaving = core.retire.valid & ((core.retire.p.tag == tag) | (core.retire.p.kind == BlockKind.FAULT))
             added = sum(Mux(valid & (of == tag), addition, 0) for valid, of, addition in additions)
             m.d.sync += digest.eq(Mux(leaving, 0, digest) + added)
             with m.If(core.retire.p.tag == tag):
