@@ -26,12 +26,15 @@ from .session import CoreSession, Event, HangError
 ELEMENT_BITS = {width_code(bits): bits for bits in {1, *(row.storage_bits for row in DATA_TYPES)}}
 """Element width by the code that the core keeps with a tile."""
 
+PATIENCE = 4_000_000
+"""Cycles that one block may take: 65535 rows that each end in half a byte, so that each is a read and a write."""
+
 
 class Recorder(CoreSession):
     """A session that keeps the events that it yields, and the cycles in which the program started and ended."""
 
     def __init__(self, dut: Any, config: CoreConfig):
-        super().__init__(dut, config)
+        super().__init__(dut, config, patience=PATIENCE)
         self.events: list[Event] = []
         self.started = self.ended = 0
 
