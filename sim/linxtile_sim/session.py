@@ -266,7 +266,7 @@ class CoreSession:
 def memory_holds(addresses: Iterable[int]) -> bool:
     """Whether the simulated memory can hold the pages at these addresses at the same time."""
     try:
-        find_salt(address >> ADDRESS_BITS_OF_A_PAGE for address in addresses)
+        find_salt({address >> ADDRESS_BITS_OF_A_PAGE for address in addresses})
     except ValueError:
         return False
     return True
