@@ -5,6 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from linxtile.config import CoreConfig
+from linxtile.isa.support import FOUNDATION, FOUNDATION_LAYOUTS, FOUNDATION_MAX_TILES
 
 from .axi import axi4_signature
 from .decoder import HeaderDecoder
@@ -30,6 +31,19 @@ __all__ = ["TileCore", "trace_signature"]
 def trace_signature(config: CoreConfig) -> wiring.Signature:
     """A line that was written to the tile RAM in this cycle."""
     return wiring.Signature({"valid": Out(1), "payload": Out(line_write_layout(config))})
+
+
+def _require_engines(config: CoreConfig) -> None:
+    """Refuse a configuration that asks for more than the engines do; its core would answer with wrong results."""
+    for name, types in config.operations.items():
+        beyond = sorted(types - FOUNDATION.get(name, frozenset()))
+        if beyond:
+            raise ValueError(f"operations: the core does not run {name} on {beyond[0]}")
+    layouts = sorted(config.move_layouts - {layout.name for layout in FOUNDATION_LAYOUTS})
+    if layouts:
+        raise ValueError(f"move_layouts: the core does not move in layout {layouts[0]}")
+    if config.move_tiles > FOUNDATION_MAX_TILES:
+        raise ValueError(f"move_tiles must be at most {FOUNDATION_MAX_TILES} in this core, not {config.move_tiles}")
 
 
 class TileCore(wiring.Component):
@@ -66,6 +80,7 @@ class TileCore(wiring.Component):
     """
 
     def __init__(self, *, config: CoreConfig):
+        _require_engines(config)
         self._config = config
         super().__init__({
             "words": In(stream.Signature(word_layout())),
