@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """The core as a whole: which configurations it is built for."""
 
 import pytest
