@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from linxtile.isa.codes import Layout
+from linxtile.isa.codes import MAX_DESTINATIONS, Layout
 from linxtile.isa.operations import operation
 from linxtile.isa.support import FOUNDATION, FOUNDATION_LAYOUTS, FOUNDATION_MAX_TILES
 
@@ -96,7 +96,7 @@ class CoreConfig:
                 f"tile_max_bytes must not exceed tile_ram_bytes ({self.tile_ram_bytes}), not {self.tile_max_bytes!r}"
             )
         _in_range("axi_address_bits", self.axi_address_bits, 16, 63)
-        _in_range("move_tiles", self.move_tiles, 1, 8)
+        _in_range("move_tiles", self.move_tiles, 1, MAX_DESTINATIONS)
         _power_of_two("vector_bytes", self.vector_bytes, 8, 64)
         _power_of_two("banks", self.banks, 2, 32)
         _power_of_two("blocks_in_flight", self.blocks_in_flight, 2, 64)

@@ -8,9 +8,11 @@ from amaranth.lib import data, enum, stream
 from amaranth.utils import bits_for, exact_log2
 
 from linxtile.config import GRANULE_BYTES, CoreConfig
-from linxtile.isa.codes import DEPENDENCY_NAMES, MAX_DEPENDENCY_SOURCES
+from linxtile.isa.codes import DEPENDENCY_NAMES, DIMENSION_BITS, MAX_DEPENDENCY_SOURCES, SIZE_CODE_BITS
 from linxtile.isa.faults import RULES
 from linxtile.isa.operations import OPERATIONS
+from linxtile.isa.types import TYPE_CODE_BITS
+from linxtile.isa.words import word_format
 
 __all__ = [
     "OPERATION_BITS", "RULE_BITS", "BlockKind", "WordStatus", "awaits_layout", "block_layout", "destination_layout", "done_layout",
@@ -22,6 +24,10 @@ OPERATION_BITS = bits_for(len(OPERATIONS) - 1)
 RULE_BITS = bits_for(len(RULES))
 WORD_OFFSET_BITS = 24
 """Halfwords from the start of a block to one of its words: a header of up to 32 MiB is told precisely."""
+
+
+def _datr_bits(field: str) -> int:
+    return word_format("B.DATR").field(field).width
 
 
 class WordStatus(enum.Enum, shape=unsigned(2)):
@@ -71,7 +77,7 @@ def source_layout() -> data.StructLayout:
 
 def destination_layout() -> data.StructLayout:
     """A destination operand: queue, size code (``imm4``), place of its B.IOT."""
-    return data.StructLayout({"queue": 2, "size_code": 4, "word_offset": WORD_OFFSET_BITS})
+    return data.StructLayout({"queue": 2, "size_code": SIZE_CODE_BITS, "word_offset": WORD_OFFSET_BITS})
 
 
 def awaits_layout() -> data.ArrayLayout:
@@ -92,12 +98,12 @@ def block_layout(config: CoreConfig) -> data.StructLayout:
         "block_address": 64,
         "word_address": 64,
         "operation": OPERATION_BITS,
-        "data_type": 5,
-        "second_type": 5,
-        "layout": 5,
-        "pad": 2,
-        "compare": 3,
-        "rounding": 3,
+        "data_type": TYPE_CODE_BITS,
+        "second_type": TYPE_CODE_BITS,
+        "layout": _datr_bits("layout"),
+        "pad": _datr_bits("pad"),
+        "compare": _datr_bits("compare"),
+        "rounding": _datr_bits("rounding"),
         "saturate": 1,
         "canonical": 1,
         "acquire": 1,
@@ -105,9 +111,9 @@ def block_layout(config: CoreConfig) -> data.StructLayout:
         "trap_after": 1,
         "awaits": awaits_layout(),
         "produces_token": 1,
-        "valid_columns": 16,
-        "valid_rows": 16,
-        "columns": 16,
+        "valid_columns": DIMENSION_BITS,
+        "valid_rows": DIMENSION_BITS,
+        "columns": DIMENSION_BITS,
         "scalars": data.ArrayLayout(64, max_scalars()),
         "scalar_count": 2,
         "sources": data.ArrayLayout(source_layout(), max_sources(config)),
@@ -141,7 +147,7 @@ def tag_bits(config: CoreConfig) -> int:
 
 def handle_layout(config: CoreConfig) -> data.StructLayout:
     """A tile: first granule, size code, width code of its producer (:func:`width_code`)."""
-    return data.StructLayout({"live": 1, "base": granule_bits(config), "size_code": 4, "width_code": 3})
+    return data.StructLayout({"live": 1, "base": granule_bits(config), "size_code": SIZE_CODE_BITS, "width_code": 3})
 
 
 MASK_WIDTH_CODE = 7
@@ -168,7 +174,7 @@ def _move_members(config: CoreConfig) -> dict[str, object]:
         "tag": tag_bits(config),
         "base": 64,
         "stride": 64,
-        "valid_rows": 16,
+        "valid_rows": DIMENSION_BITS,
         "row_bytes": byte_count_bits(config),
         "pitch_bytes": byte_count_bits(config),
         "odd_nibble": 1,
@@ -202,9 +208,9 @@ def vector_layout(config: CoreConfig) -> data.StructLayout:
     return data.StructLayout({
         "tag": tag_bits(config),
         "operation": OPERATION_BITS,
-        "data_type": 5,
+        "data_type": TYPE_CODE_BITS,
         "scalar": 64,
-        "valid_rows": 16,
+        "valid_rows": DIMENSION_BITS,
         "row_bytes": byte_count_bits(config),
         "pitch_bytes": byte_count_bits(config),
         "valid_bytes": byte_count_bits(config),

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from linxtile.config import CoreConfig
 from linxtile.isa.codes import Destination, Layout, Queue, SourceForm, size_bytes, size_code, source_code
-from linxtile.isa.faults import Rule
+from linxtile.isa.faults import SETUP_WRITE_LIMIT, Rule
 from linxtile.isa.operations import OPERATIONS, operation
-from linxtile.isa.types import data_type
+from linxtile.isa.types import NO_TYPE, data_type
 from linxtile.isa.words import WORDS, encode_word
 from linxtile.memory import PAGE_BYTES
 
@@ -164,7 +164,7 @@ def _ill_type(builder: Builder) -> None:
 def _ill_layout(builder: Builder) -> None:
     layout = builder.rng.choice([Layout.RESERVED_16, Layout.NN2ZZ])
     builder.word("BSTART.TMA", function=operation("TLOAD").function, data_type=_FP32)
-    builder.word("B.DATR", layout=layout, data_type=31, pad=3)
+    builder.word("B.DATR", layout=layout, data_type=NO_TYPE, pad=3)
     _expand(builder)
 
 
@@ -177,7 +177,7 @@ def _ill_dst_queue(builder: Builder) -> None:
 
 def _setup_limit(builder: Builder) -> None:
     builder.word("BSTART.STD FALL")
-    for _ in range(33):
+    for _ in range(SETUP_WRITE_LIMIT + 1):
         builder.word("ADDI", source=0, immediate=builder.rng.randrange(4096), destination=builder.rng.randint(1, 23))
 
 
@@ -209,7 +209,7 @@ def _parm_regs(builder: Builder) -> None:
 
 def _ill_cmode(builder: Builder) -> None:
     _tepl(builder, "TCMP")
-    builder.word("B.DATR", compare=builder.rng.choice([6, 7]), data_type=31, pad=3)
+    builder.word("B.DATR", compare=builder.rng.choice([6, 7]), data_type=NO_TYPE, pad=3)
     builder.word("B.IOT", form=SourceForm.TWO, last=1, destination=Queue.T, size=size_code(_BLOCK), source1=1)
 
 

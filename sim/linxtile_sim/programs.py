@@ -13,7 +13,7 @@ from linxtile.isa.codes import Destination, PadValue, Queue, SourceForm, size_by
 from linxtile.isa.operation import Operation, Shape
 from linxtile.isa.operations import operation
 from linxtile.isa.setup import load_immediate
-from linxtile.isa.types import DataType, data_type
+from linxtile.isa.types import NO_TYPE, DataType, data_type
 from linxtile.isa.words import encode_word
 from linxtile.queues import TileQueues
 from linxtile.tile import Tile
@@ -225,7 +225,7 @@ def _attributes(builder: Builder) -> None:
     """Append B.DATR with a random pad, B.HINT or B.CATR now and then."""
     rng = builder.rng
     if rng.random() < 0.7:
-        builder.word("B.DATR", pad=rng.choice(list(PadValue)), data_type=31, rounding=rng.randrange(8))
+        builder.word("B.DATR", pad=rng.choice(list(PadValue)), data_type=NO_TYPE, rounding=rng.randrange(8))
     if rng.random() < 0.1:
         builder.word("B.HINT", prefetch_size=rng.randrange(4096))
     if rng.random() < 0.1:
