@@ -2,11 +2,11 @@
 
 from linxtile.config import CoreConfig
 from linxtile.faults import FaultRecord
-from linxtile.formats import Flag
+from linxtile.flags import Flag
 from linxtile.machine import Machine
 from linxtile.memory import Memory
 from linxtile.queues import QueueState
 from linxtile.retired import Retired, RunResult
-from linxtile.tile import Tile
+from linxtile.stored_tile import StoredTile
 
-__all__ = ["CoreConfig", "FaultRecord", "Flag", "Machine", "Memory", "QueueState", "Retired", "RunResult", "Tile"]
+__all__ = ["CoreConfig", "FaultRecord", "Flag", "Machine", "Memory", "QueueState", "Retired", "RunResult", "StoredTile"]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linxtile.formats import Flag
+from linxtile.flags import Flag
 
 Bytes = npt.NDArray[np.uint8]
 """Tile or memory bytes."""

@@ -8,7 +8,7 @@ from linxtile.cli_asm import Subparsers
 from linxtile.cli_files import UsageError
 from linxtile.config import CoreConfig
 from linxtile.isa.operations import OPERATIONS, Operation, operation
-from linxtile.isa.support import FOUNDATION
+from linxtile.isa.support import RTL_OPERATIONS
 from linxtile.isa.types import DATA_TYPES
 from linxtile.operations import implementation
 
@@ -26,7 +26,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def model_runs(row: Operation, type_name: str) -> bool:
     """Whether the golden model executes an operation on a type."""
-    return implementation(row) is not None and type_name in FOUNDATION.get(row.name, frozenset())
+    return implementation(row) is not None and type_name in RTL_OPERATIONS.get(row.name, frozenset())
 
 
 def _ops(arguments: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 from linxtile.isa.codes import MAX_DESTINATIONS, Layout
 from linxtile.isa.operations import operation
-from linxtile.isa.support import FOUNDATION, FOUNDATION_LAYOUTS, FOUNDATION_MAX_TILES
+from linxtile.isa.support import RTL_LAYOUTS, RTL_MOVE_TILES, RTL_OPERATIONS
 
 __all__ = ["GRANULE_BYTES", "PRESETS", "CoreConfig"]
 
@@ -75,9 +75,9 @@ class CoreConfig:
     tile_min_bytes: int = 256
     tile_max_bytes: int = 32 * 1024
     axi_address_bits: int = 40
-    operations: Mapping[str, frozenset[str]] = field(default_factory=lambda: FOUNDATION)
-    move_tiles: int = FOUNDATION_MAX_TILES
-    move_layouts: frozenset[str] = frozenset(layout.name for layout in FOUNDATION_LAYOUTS)
+    operations: Mapping[str, frozenset[str]] = field(default_factory=lambda: RTL_OPERATIONS)
+    move_tiles: int = RTL_MOVE_TILES
+    move_layouts: frozenset[str] = frozenset(layout.name for layout in RTL_LAYOUTS)
     vector_bytes: int = 16
     banks: int = 8
     axi_data_bytes: int = 16

@@ -7,8 +7,10 @@ Each function takes container codes and the element type and returns a container
 from collections.abc import Callable
 from fractions import Fraction
 
-from linxtile.formats import NO_FLAG, Class, Flag, Value, decode, overflow, round_to
+from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.types import DataType
+from linxtile.rounding import overflow, round_to
+from linxtile.values import Class, Value, decode
 
 Outcome = tuple[int, Flag]
 Function = Callable[..., Outcome]

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from linxtile import exact
 from linxtile.arrays import Codes, Result
-from linxtile.formats import NO_FLAG, Flag
+from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.types import DataType
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linxtile.arrays import Codes, Result
-from linxtile.formats import NO_FLAG
+from linxtile.flags import NO_FLAG
 from linxtile.isa.types import DataType, Kind
 
 

@@ -7,7 +7,7 @@ from linxtile.config import PRESETS, CoreConfig
 from linxtile.decoder import Decoder
 from linxtile.faults import BlockFault, FaultRecord
 from linxtile.fetch import split_words
-from linxtile.formats import NO_FLAG, Flag
+from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.block import Block, HeaderFault, Item, SetupBlock
 from linxtile.isa.codes import REGISTER_COUNT, Layout, Queue
 from linxtile.isa.faults import Rule
@@ -16,7 +16,7 @@ from linxtile.memory import Memory
 from linxtile.operations import Implementation, Outcome, implementation
 from linxtile.queues import QueueState, TileQueues, parse_name
 from linxtile.retired import Retired, RunResult
-from linxtile.tile import Tile
+from linxtile.stored_tile import StoredTile
 
 SETUP = "SETUP"
 """Name of a set-up block in the records."""
@@ -128,7 +128,7 @@ class Machine:
     def tile(self, name: str) -> bytes:
         """Return the bytes of a live tile such as ``T#1``."""
         entry = self._queues.get(*parse_name(name))
-        if not isinstance(entry, Tile):
+        if not isinstance(entry, StoredTile):
             raise ValueError(f"tile {name} cannot be read: {entry.value}")
         return bytes(entry)
 
@@ -163,11 +163,11 @@ class Machine:
             raise
         return self._commit(block, bases, outcome)
 
-    def _resolve(self, block: Block) -> list[Tile]:
+    def _resolve(self, block: Block) -> list[StoredTile]:
         tiles = []
         for source in block.sources:
             entry = self._queues.get(source.queue, source.index)
-            if not isinstance(entry, Tile):
+            if not isinstance(entry, StoredTile):
                 raise BlockFault(Rule.TILE_UNREADABLE, source.word_address)
             tiles.append(entry)
         return tiles
@@ -182,10 +182,10 @@ class Machine:
         bits = outcome.element_bits
         if bits is None and block.data_type is not None:
             bits = block.data_type.storage_bits
-        new_tiles: dict[str, Tile] = {}
+        new_tiles: dict[str, StoredTile] = {}
         queues = [Queue(target.destination) for target in block.destinations]
         for place, (queue, base, data) in enumerate(zip(queues, bases, outcome.outputs, strict=True)):
-            tile = Tile(data, bits or 0, base)
+            tile = StoredTile(data, bits or 0, base)
             self._free(self._queues.push(queue, tile))
             # Of several tiles on one queue the last is #1.
             new_tiles[f"{queue.name}#{queues[place:].count(queue)}"] = tile
@@ -198,7 +198,7 @@ class Machine:
         )  # fmt: skip
 
     def _free(self, entry: object) -> None:
-        if isinstance(entry, Tile):
+        if isinstance(entry, StoredTile):
             self._allocator.release(entry.base, entry.size)
 
     def _retire(
@@ -206,7 +206,7 @@ class Machine:
         block: int,
         name: str,
         *,
-        new_tiles: dict[str, Tile] | None = None,
+        new_tiles: dict[str, StoredTile] | None = None,
         writes: list[tuple[int, bytes]] | None = None,
         block_flags: Flag = NO_FLAG,
         registers: dict[int, int] | None = None,

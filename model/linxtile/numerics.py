@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 
 from linxtile.arrays import Codes, Result
+from linxtile.flags import NO_FLAG
 from linxtile.floats import FloatArithmetic
-from linxtile.formats import NO_FLAG
 from linxtile.integers import IntegerArithmetic
 from linxtile.isa.types import DataType
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from linxtile.isa.codes import QUEUE_DEPTH, Queue
-from linxtile.tile import Tile
+from linxtile.stored_tile import StoredTile
 
 
 class Absent(Enum):
@@ -16,7 +16,7 @@ class Absent(Enum):
     RELEASED = "released"
 
 
-Entry = Tile | Absent
+Entry = StoredTile | Absent
 
 _NAME = re.compile(r"([A-Z])#([0-9]{1,2})")
 
@@ -36,9 +36,9 @@ class QueueState:
 
     entries: tuple[tuple[Entry, ...], ...]
 
-    def live(self) -> dict[str, Tile]:
+    def live(self) -> dict[str, StoredTile]:
         """Return the tiles that can be read, by name, in the order T#1 ... N#16."""
-        return {name: entry for name, entry in self._named() if isinstance(entry, Tile)}
+        return {name: entry for name, entry in self._named() if isinstance(entry, StoredTile)}
 
     def released(self) -> list[str]:
         """Return the names inside the window whose tile is gone."""
@@ -68,12 +68,12 @@ class TileQueues:
         """Drop the tile of a name; the name keeps its place in the window."""
         self._entries[queue][index - 1] = Absent.RELEASED
 
-    def push(self, queue: int, tile: Tile) -> Tile | None:
+    def push(self, queue: int, tile: StoredTile) -> StoredTile | None:
         """Make ``tile`` number 1 of the queue and return the tile that fell out of the window, if it held one."""
         entries = self._entries[queue]
         fallen = entries.pop()
         entries.insert(0, tile)
-        return fallen if isinstance(fallen, Tile) else None
+        return fallen if isinstance(fallen, StoredTile) else None
 
     def state(self) -> QueueState:
         """Return a copy of the names that later pushes do not change."""

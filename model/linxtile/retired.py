@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from linxtile.faults import FaultRecord
-from linxtile.formats import Flag
+from linxtile.flags import Flag
 from linxtile.isa.block import Block
 from linxtile.isa.codes import register_name
 from linxtile.queues import QueueState
-from linxtile.tile import Tile
+from linxtile.stored_tile import StoredTile
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +21,7 @@ class Retired:
         Byte address of its BSTART.
     operation : str
         Name of the operation, ``SETUP`` for a set-up block.
-    new_tiles : dict of str to Tile
+    new_tiles : dict of str to StoredTile
         Tiles it pushed, by their names after the block, in header order.
     writes : list of (int, bytes)
         Bytes it stored, in order, also where they did not change.
@@ -41,7 +41,7 @@ class Retired:
 
     block: int
     operation: str
-    new_tiles: dict[str, Tile]
+    new_tiles: dict[str, StoredTile]
     writes: list[tuple[int, bytes]]
     block_flags: Flag
     registers: dict[int, int]

@@ -5,7 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from linxtile.config import CoreConfig
-from linxtile.isa.support import FOUNDATION, FOUNDATION_LAYOUTS, FOUNDATION_MAX_TILES
+from linxtile.isa.support import RTL_LAYOUTS, RTL_MOVE_TILES, RTL_OPERATIONS
 
 from .axi import axi4_signature
 from .decoder import HeaderDecoder
@@ -36,14 +36,14 @@ def trace_signature(config: CoreConfig) -> wiring.Signature:
 def _require_engines(config: CoreConfig) -> None:
     """Refuse a configuration that asks for more than the engines do; its core would answer with wrong results."""
     for name, types in config.operations.items():
-        beyond = sorted(types - FOUNDATION.get(name, frozenset()))
+        beyond = sorted(types - RTL_OPERATIONS.get(name, frozenset()))
         if beyond:
             raise ValueError(f"operations: the core does not run {name} on {beyond[0]}")
-    layouts = sorted(config.move_layouts - {layout.name for layout in FOUNDATION_LAYOUTS})
+    layouts = sorted(config.move_layouts - {layout.name for layout in RTL_LAYOUTS})
     if layouts:
         raise ValueError(f"move_layouts: the core does not move in layout {layouts[0]}")
-    if config.move_tiles > FOUNDATION_MAX_TILES:
-        raise ValueError(f"move_tiles must be at most {FOUNDATION_MAX_TILES} in this core, not {config.move_tiles}")
+    if config.move_tiles > RTL_MOVE_TILES:
+        raise ValueError(f"move_tiles must be at most {RTL_MOVE_TILES} in this core, not {config.move_tiles}")
 
 
 class TileCore(wiring.Component):

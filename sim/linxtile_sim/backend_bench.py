@@ -10,7 +10,7 @@ import cocotb
 
 from linxtile.config import CoreConfig
 from linxtile.faults import FaultRecord
-from linxtile.formats import Flag
+from linxtile.flags import Flag
 from linxtile.isa.codes import REGISTER_COUNT, register_name
 from linxtile.isa.faults import Rule
 from linxtile.isa.operations import OPERATIONS

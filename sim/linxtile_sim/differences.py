@@ -1,12 +1,12 @@
 """Words for the first byte in which model and core differ: operation, tile, element, values, what went in."""
 
-from linxtile.formats import decode
 from linxtile.isa.block import Block
 from linxtile.isa.operations import Shape
 from linxtile.isa.types import DataType, Kind
 from linxtile.queues import QueueState
 from linxtile.retired import Retired
-from linxtile.tile import Tile
+from linxtile.stored_tile import StoredTile
+from linxtile.values import decode
 
 __all__ = ["describe_tile", "element_code", "show_code"]
 
@@ -56,7 +56,7 @@ def describe_tile(retired: Retired, tile_ram: bytes, before: QueueState | None) 
     return f"{head}: the digest of its tiles differs although the bytes agree: a line was written twice, or elsewhere"
 
 
-def _element(block: Block, tile: Tile, offset: int, actual: bytes, before: QueueState | None) -> str:
+def _element(block: Block, tile: StoredTile, offset: int, actual: bytes, before: QueueState | None) -> str:
     data_type = block.data_type
     assert data_type is not None
     bits = data_type.storage_bits

@@ -16,7 +16,7 @@ from linxtile.isa.setup import load_immediate
 from linxtile.isa.types import NO_TYPE, DataType, data_type
 from linxtile.isa.words import encode_word
 from linxtile.queues import TileQueues
-from linxtile.tile import Tile
+from linxtile.stored_tile import StoredTile
 
 from .scenario import Scenario
 
@@ -89,13 +89,13 @@ class Builder:
         for number, value in values.items():
             self.words += [(word, 32) for word in load_immediate(number, value)]
 
-    def live(self) -> list[tuple[Queue, int, Tile]]:
+    def live(self) -> list[tuple[Queue, int, StoredTile]]:
         """Return the tiles that can be read."""
         found = []
         for queue in Queue:
             for index in range(1, 17):
                 entry = self.queues.get(queue, index)
-                if isinstance(entry, Tile):
+                if isinstance(entry, StoredTile):
                     found.append((queue, index, entry))
         return found
 
@@ -133,10 +133,10 @@ class Builder:
             self._free(self.queues.get(queue, index))
             self.queues.release(queue, index)
         if destination is not None:
-            self._free(self.queues.push(destination[0], Tile(np.zeros(destination[1], np.uint8), 8, base)))
+            self._free(self.queues.push(destination[0], StoredTile(np.zeros(destination[1], np.uint8), 8, base)))
 
     def _free(self, entry: object) -> None:
-        if isinstance(entry, Tile):
+        if isinstance(entry, StoredTile):
             self.allocator.release(entry.base, entry.size)
 
     def has_room(self, size: int) -> bool:
@@ -240,7 +240,7 @@ def _append_vector(
     element: DataType,
     largest: int,
     queue: Queue,
-    sources: list[tuple[Queue, int, Tile]],
+    sources: list[tuple[Queue, int, StoredTile]],
 ) -> None:
     rng = builder.rng
     bits = element.storage_bits
@@ -271,7 +271,7 @@ def _append_move(
     element: DataType,
     largest: int,
     queue: Queue,
-    source: tuple[Queue, int, Tile] | None,
+    source: tuple[Queue, int, StoredTile] | None,
     *,
     keep: bool = True,
 ) -> None:

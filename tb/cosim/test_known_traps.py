@@ -9,7 +9,7 @@ import pytest
 
 from linxtile.asm import assemble
 from linxtile.config import PRESETS, CoreConfig
-from linxtile.formats import Flag
+from linxtile.flags import Flag
 from linxtile.isa.codes import REGISTER_NUMBERS
 from linxtile.isa.faults import Rule
 from linxtile_sim.cosim import Outcome, run_scenarios

@@ -4,7 +4,7 @@ import pytest
 
 from linxtile.isa.codes import Engine, Layout
 from linxtile.isa.operations import OPERATIONS, Shape, Uses, find_operation, operation
-from linxtile.isa.support import FOUNDATION
+from linxtile.isa.support import RTL_OPERATIONS
 
 # The printed selector tables: function of the first name of each run, then the names in order.
 # fmt: off
@@ -156,7 +156,7 @@ def test_dimension_roles():
 
 
 def test_the_foundation_is_thirty_operations():
-    assert len(FOUNDATION) == 30
-    assert FOUNDATION["TADD"] == set(INTEGERS.split()) | {"FP32", "FP16"}
-    assert FOUNDATION["TEXPANDS"] == set(ARITHMETIC.split())
-    assert len(FOUNDATION["TLOAD"]) == 23
+    assert len(RTL_OPERATIONS) == 30
+    assert RTL_OPERATIONS["TADD"] == set(INTEGERS.split()) | {"FP32", "FP16"}
+    assert RTL_OPERATIONS["TEXPANDS"] == set(ARITHMETIC.split())
+    assert len(RTL_OPERATIONS["TLOAD"]) == 23

@@ -6,9 +6,10 @@ import pytest
 import softfloatpy as softfloat
 
 from linxtile import exact
-from linxtile.formats import NO_FLAG, Class, Flag, decode
+from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.types import data_type
 from linxtile.numerics import arithmetic
+from linxtile.values import Class, decode
 
 SOFTFLOAT = {
     "FP16": (softfloat.Float16, softfloat.f16_add, softfloat.f16_sub, softfloat.f16_lt_quiet),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linxtile import exact
-from linxtile.formats import NO_FLAG
+from linxtile.flags import NO_FLAG
 from linxtile.isa.types import data_type
 from linxtile.numerics import arithmetic, tree_reduce
 

@@ -8,13 +8,13 @@ from linxtile import CoreConfig, Flag, Machine, exact
 from linxtile.asm import assemble
 from linxtile.isa.codes import PadValue
 from linxtile.isa.operations import Shape, operation
-from linxtile.isa.support import FOUNDATION
+from linxtile.isa.support import RTL_OPERATIONS
 from linxtile.isa.types import data_type
 from linxtile.operations import IMPLEMENTATIONS, KERNELS, implementation
 
 DATA = 0x10000
 COMPUTING = [
-    (name, kind) for name in FOUNDATION if name not in ("TLOAD", "TSTORE") for kind in sorted(FOUNDATION[name])
+    (name, kind) for name in RTL_OPERATIONS if name not in ("TLOAD", "TSTORE") for kind in sorted(RTL_OPERATIONS[name])
 ]
 SPECIALS = ("canonical_nan", "positive_infinity", "max_finite", "min_finite")
 
@@ -190,7 +190,7 @@ def test_flags_of_padding_and_of_other_columns_are_not_raised():
 
 
 def test_the_foundation_is_implemented_and_the_rest_is_refused_in_a_configuration():
-    for name in FOUNDATION:
+    for name in RTL_OPERATIONS:
         assert implementation(operation(name)) is IMPLEMENTATIONS[operation(name).shape]
     assert implementation(operation("TMUL")) is None
     assert implementation(operation("TCVT")) is None

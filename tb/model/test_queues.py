@@ -5,12 +5,12 @@ import pytest
 
 from linxtile.isa.codes import Queue
 from linxtile.queues import Absent, TileQueues, parse_name
-from linxtile.tile import Tile
+from linxtile.stored_tile import StoredTile
 
 
 def tile(number):
     """Return a tile that can be told apart by its base."""
-    return Tile(np.zeros(256, np.uint8), 32, number * 256)
+    return StoredTile(np.zeros(256, np.uint8), 32, number * 256)
 
 
 def test_the_newest_tile_is_number_one_and_older_ones_move_up():

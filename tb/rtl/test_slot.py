@@ -8,7 +8,7 @@ import pytest
 from linxtile.config import CoreConfig
 from linxtile.isa.codes import Engine
 from linxtile.isa.operations import operation
-from linxtile.isa.support import FOUNDATION
+from linxtile.isa.support import RTL_OPERATIONS
 from linxtile_rtl.vector.control import LANE_PROGRAMS
 from linxtile_rtl.vector.slot import Slot
 from linxtile_sim.unit import run_unit
@@ -43,7 +43,7 @@ def test_slots_agree_on_icarus_too():
 
 
 def test_the_programs_of_the_lanes_are_the_operations_of_the_foundation():
-    lanes = {name for name in FOUNDATION if operation(name).engine is Engine.TEPL}
+    lanes = {name for name in RTL_OPERATIONS if operation(name).engine is Engine.TEPL}
     assert set(LANE_PROGRAMS) == lanes
 
 

@@ -1,4 +1,4 @@
-"""What the present core executes: operation -> type names. Everything else decodes, assembles and is UNSUPPORTED.
+"""What the RTL executes: operation -> type names. Everything else decodes, assembles and is UNSUPPORTED there.
 
 Loads and stores are supported in the layouts and with the number of tiles given here; for the other operations every
 layout code is ignored, as the ISA says.
@@ -35,11 +35,11 @@ def _table() -> dict[str, frozenset[str]]:
     return table
 
 
-FOUNDATION: Mapping[str, frozenset[str]] = _table()
-"""Operations of the foundation and their types."""
+RTL_OPERATIONS: Mapping[str, frozenset[str]] = _table()
+"""Operations of the RTL and their types."""
 
-FOUNDATION_LAYOUTS: frozenset[Layout] = frozenset({Layout.NORM})
-"""Layouts of loads and stores in the foundation."""
+RTL_LAYOUTS: frozenset[Layout] = frozenset({Layout.NORM})
+"""Layouts of loads and stores in the RTL."""
 
-FOUNDATION_MAX_TILES = 1
-"""Tiles of one load or store in the foundation."""
+RTL_MOVE_TILES = 1
+"""Most tiles of one load or store in the RTL."""

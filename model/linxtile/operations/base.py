@@ -7,12 +7,12 @@ from typing import Protocol
 
 from linxtile.arrays import Bytes
 from linxtile.faults import BlockFault
-from linxtile.formats import NO_FLAG, Flag
+from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.block import Block
 from linxtile.isa.faults import Rule
 from linxtile.isa.types import DataType
 from linxtile.memory import Memory
-from linxtile.tile import Tile, matrix_rows
+from linxtile.stored_tile import StoredTile, matrix_rows
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class Implementation(Protocol):
     needs_kernel: bool
     """Whether each operation of the family has a row in `KERNELS`."""
 
-    def check(self, block: Block, sources: Sequence[Tile]) -> None:
+    def check(self, block: Block, sources: Sequence[StoredTile]) -> None:
         """Apply the bind rules on shapes and sizes, in their order.
 
         Raises
@@ -52,7 +52,7 @@ class Implementation(Protocol):
             One of PARM_SPLIT ... PARM_CAPACITY.
         """
 
-    def execute(self, block: Block, sources: Sequence[Tile], memory: Memory) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], memory: Memory) -> Outcome:
         """Do the work; memory changes only when nothing can fail any more.
 
         Raises

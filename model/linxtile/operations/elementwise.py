@@ -7,10 +7,10 @@ from linxtile.memory import Memory
 from linxtile.operations.base import Outcome, Role, check_shapes, element_type
 from linxtile.operations.image import read_matrix, read_scalar, write_matrix
 from linxtile.operations.kernels import kernel
-from linxtile.tile import Tile
+from linxtile.stored_tile import StoredTile
 
 
-def _check(block: Block, sources: Sequence[Tile]) -> None:
+def _check(block: Block, sources: Sequence[StoredTile]) -> None:
     sizes = [source.size for source in sources] + [block.destinations[0].size_bytes]
     check_shapes(block, [(Role.MATRIX, size) for size in sizes])
 
@@ -20,11 +20,11 @@ class Elementwise:
 
     needs_kernel = True
 
-    def check(self, block: Block, sources: Sequence[Tile]) -> None:
+    def check(self, block: Block, sources: Sequence[StoredTile]) -> None:
         """Sources and destination are matrices of one geometry."""
         _check(block, sources)
 
-    def execute(self, block: Block, sources: Sequence[Tile], memory: Memory) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], memory: Memory) -> Outcome:
         """Apply the kernel to the valid area, pad the rest."""
         operands = [read_matrix(source, block) for source in sources]
         if block.scalars:
@@ -38,10 +38,10 @@ class ScalarExpand:
 
     needs_kernel = False
 
-    def check(self, block: Block, sources: Sequence[Tile]) -> None:
+    def check(self, block: Block, sources: Sequence[StoredTile]) -> None:
         """The destination is a matrix."""
         _check(block, sources)
 
-    def execute(self, block: Block, sources: Sequence[Tile], memory: Memory) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], memory: Memory) -> Outcome:
         """Fill the valid area, pad the rest."""
         return Outcome([write_matrix(block.destinations[0].size_bytes, block, read_scalar(block))])

@@ -10,7 +10,7 @@ from linxtile.isa.block import Block
 from linxtile.isa.codes import PadValue
 from linxtile.isa.types import DataType
 from linxtile.operations.base import element_type
-from linxtile.tile import Tile, matrix_rows
+from linxtile.stored_tile import StoredTile, matrix_rows
 
 
 def code_type(data_type: DataType) -> np.dtype[Any]:
@@ -28,14 +28,14 @@ def pad_code(data_type: DataType, pad: PadValue) -> int:
     return data_type.pad_min if pad is PadValue.MIN else 0
 
 
-def read_matrix(tile: Tile, block: Block) -> Codes:
+def read_matrix(tile: StoredTile, block: Block) -> Codes:
     """Return the valid area of a row-major tile, shape (valid_rows, valid_columns)."""
     codes = code_type(element_type(block))
     strides = (block.columns * codes.itemsize, codes.itemsize)
     return np.ndarray((block.valid_rows, block.valid_columns), codes, tile.data, 0, strides)
 
 
-def read_vector(tile: Tile, block: Block) -> Codes:
+def read_vector(tile: StoredTile, block: Block) -> Codes:
     """Return the elements of a vector with one element a valid row, shape (valid_rows, 1)."""
     codes = code_type(element_type(block))
     return np.ndarray((block.valid_rows, 1), codes, tile.data)

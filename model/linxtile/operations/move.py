@@ -11,7 +11,7 @@ from linxtile.isa.faults import Rule
 from linxtile.memory import ADDRESS_SPACE, Memory
 from linxtile.operations.base import Outcome, Role, check_shapes, element_type
 from linxtile.operations.image import background, pad_code
-from linxtile.tile import Tile
+from linxtile.stored_tile import StoredTile
 
 _LOW_NIBBLE = 0x0F
 _HIGH_NIBBLE = 0xF0
@@ -56,11 +56,11 @@ class Load:
 
     needs_kernel = False
 
-    def check(self, block: Block, sources: Sequence[Tile]) -> None:
+    def check(self, block: Block, sources: Sequence[StoredTile]) -> None:
         """The destination is a matrix."""
         _check(block, block.destinations[0].size_bytes)
 
-    def execute(self, block: Block, sources: Sequence[Tile], memory: Memory) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], memory: Memory) -> Outcome:
         """Read the valid elements onto a background of padding."""
         _require_memory(block, memory, Rule.MEM_READ)
         base, stride = _place(block)
@@ -80,11 +80,11 @@ class Store:
 
     needs_kernel = False
 
-    def check(self, block: Block, sources: Sequence[Tile]) -> None:
+    def check(self, block: Block, sources: Sequence[StoredTile]) -> None:
         """The source is a matrix."""
         _check(block, sources[0].size)
 
-    def execute(self, block: Block, sources: Sequence[Tile], memory: Memory) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], memory: Memory) -> Outcome:
         """Write the valid elements and nothing else; the other nibble of a half-filled byte stays."""
         _require_memory(block, memory, Rule.MEM_WRITE)
         base, stride = _place(block)

@@ -10,10 +10,10 @@ from linxtile.numerics import arithmetic, tree_reduce
 from linxtile.operations.base import Outcome, Role, check_shapes, element_type
 from linxtile.operations.image import read_matrix, read_vector, write_matrix, write_vector
 from linxtile.operations.kernels import kernel
-from linxtile.tile import Tile
+from linxtile.stored_tile import StoredTile
 
 
-def _check(block: Block, sources: Sequence[Tile], roles: Sequence[Role]) -> None:
+def _check(block: Block, sources: Sequence[StoredTile], roles: Sequence[Role]) -> None:
     sizes = [source.size for source in sources] + [block.destinations[0].size_bytes]
     check_shapes(block, list(zip(roles, sizes, strict=True)))
 
@@ -23,11 +23,11 @@ class RowReduce:
 
     needs_kernel = True
 
-    def check(self, block: Block, sources: Sequence[Tile]) -> None:
+    def check(self, block: Block, sources: Sequence[StoredTile]) -> None:
         """A matrix in, a vector out."""
         _check(block, sources, (Role.MATRIX, Role.PER_ROW))
 
-    def execute(self, block: Block, sources: Sequence[Tile], memory: Memory) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], memory: Memory) -> Outcome:
         """Read the leaves, reduce each row, pad after the last result."""
         leaves, leaf_flags = arithmetic(element_type(block)).read(read_matrix(sources[0], block))
         # Transposed in memory, so that every level works on contiguous runs.
@@ -41,11 +41,11 @@ class RowExpand:
 
     needs_kernel = False
 
-    def check(self, block: Block, sources: Sequence[Tile]) -> None:
+    def check(self, block: Block, sources: Sequence[StoredTile]) -> None:
         """A vector in, a matrix out."""
         _check(block, sources, (Role.PER_ROW, Role.MATRIX))
 
-    def execute(self, block: Block, sources: Sequence[Tile], memory: Memory) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], memory: Memory) -> Outcome:
         """Repeat each element along its row, pad the rest."""
         return Outcome([write_matrix(block.destinations[0].size_bytes, block, read_vector(sources[0], block))])
 
@@ -55,11 +55,11 @@ class RowExpandOp:
 
     needs_kernel = True
 
-    def check(self, block: Block, sources: Sequence[Tile]) -> None:
+    def check(self, block: Block, sources: Sequence[StoredTile]) -> None:
         """A matrix and a vector in, a matrix out."""
         _check(block, sources, (Role.MATRIX, Role.PER_ROW, Role.MATRIX))
 
-    def execute(self, block: Block, sources: Sequence[Tile], memory: Memory) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], memory: Memory) -> Outcome:
         """Apply the kernel to the valid area, pad the rest."""
         operands = read_matrix(sources[0], block), read_vector(sources[1], block)
         values, flags = kernel(block.operation.name, element_type(block))(*operands)

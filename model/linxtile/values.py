@@ -1,4 +1,4 @@
-"""Exact values of element codes, and rounding of an exact value to a code.
+"""Exact values of element codes.
 
 Slow and plain on purpose: this is the definition that faster arithmetic is tested against.
 """
@@ -8,17 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from linxtile.isa.types import DataType, Kind
-
-
-class Flag(enum.IntFlag):
-    """Sticky status flags; the bit numbers are those of CSTATE."""
-
-    NV = 1 << 0
-    DZ = 1 << 1
-    OF = 1 << 2
-
-
-NO_FLAG = Flag(0)
 
 
 class Class(enum.Enum):
@@ -108,46 +97,6 @@ def _decode_tapered(negative: bool, code: int) -> Value:
         exponent = -exponent if field & hidden else exponent
     significand = (1 << mantissa_bits) | mantissa
     return Value(Class.FINITE, negative, significand * power_of_two(exponent - mantissa_bits))
-
-
-def round_to(magnitude: Fraction, negative: bool, data_type: DataType) -> tuple[int, Flag]:
-    """Round a finite value to nearest, ties to even, in a fixed-field float type.
-
-    Parameters
-    ----------
-    magnitude : Fraction
-        Exact absolute value.
-    negative : bool
-        Sign of the result, of a zero too.
-
-    Returns
-    -------
-    (int, Flag)
-        Container code, and OF if the rounded value exceeds the largest finite one. Overflow gives infinity,
-        in E4M3 the NaN, in finite-only types the largest finite value.
-    """
-    if not data_type.is_float or data_type.tapered:
-        raise ValueError(f"rounding needs a fixed-field float type, not {data_type.name}")
-    mantissa_bits = data_type.mantissa_bits
-    least = 1 - data_type.bias
-    exponent = max(floor_log2(magnitude), least) if magnitude else least
-    # Steps of the last mantissa bit; with the hidden bit included, adding it to the exponent field makes carries right.
-    steps = round(magnitude / power_of_two(exponent - mantissa_bits))
-    code = (((exponent - least) << mantissa_bits) + steps) << data_type.dead_bits
-    sign = data_type.sign_bit if negative else 0
-    if code <= data_type.max_finite:
-        return code | sign, NO_FLAG
-    return overflow(negative, data_type), Flag.OF
-
-
-def overflow(negative: bool, data_type: DataType) -> int:
-    """Return the code that stands for a value beyond the largest finite one, or for infinity itself."""
-    sign = data_type.sign_bit if negative else 0
-    if data_type.positive_infinity is not None:
-        return data_type.positive_infinity | sign
-    if data_type.canonical_nan is not None:
-        return data_type.canonical_nan
-    return data_type.max_finite | sign
 
 
 def power_of_two(exponent: int) -> Fraction:

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from gfloat import Domain, FormatInfo, Signedness
 
-from linxtile.formats import NO_FLAG, Class, Flag, decode, floor_log2, power_of_two, round_to
+from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.types import DATA_TYPES, data_type
+from linxtile.rounding import round_to
+from linxtile.values import Class, decode, floor_log2, power_of_two
 
 ML_DTYPES = {
     "FP16": np.float16,

@@ -9,7 +9,7 @@ MASK_BITS = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tile:
+class StoredTile:
     """A committed tile.
 
     Attributes
