@@ -14,7 +14,14 @@ from typing import Any
 
 from linxtile.isa.codes import MAX_DESTINATIONS, Layout
 from linxtile.isa.operations import operation
-from linxtile.isa.support import RTL_LAYOUTS, RTL_MOVE_TILES, RTL_OPERATIONS
+from linxtile.isa.support import (
+    MODEL_LAYOUTS,
+    MODEL_MOVE_TILES,
+    MODEL_OPERATIONS,
+    RTL_LAYOUTS,
+    RTL_MOVE_TILES,
+    RTL_OPERATIONS,
+)
 
 __all__ = ["GRANULE_BYTES", "PRESETS", "CoreConfig"]
 
@@ -221,6 +228,12 @@ PRESETS: Mapping[str, CoreConfig] = MappingProxyType(
             ),
             CoreConfig(name="default"),
             CoreConfig(name="large", tile_ram_bytes=1024 * 1024, vector_bytes=64, axi_data_bytes=64, blocks_in_flight=16),
+            CoreConfig(
+                name="reference", operations=MODEL_OPERATIONS, move_tiles=MODEL_MOVE_TILES,
+                move_layouts=frozenset(layout.name for layout in MODEL_LAYOUTS),
+            ),
         )
     }
 )  # fmt: skip
+"""Named configurations. The RTL is built as ``small``, ``default`` and ``large``; ``reference`` is the default core with
+every operation of the golden model."""

@@ -158,7 +158,7 @@ REFUSED = {
     "odd base": (["add.s", "--base", "3"], "program address must be even, not 3"),
     "base above memory": (["add.s", "--base", "0xfffffffffe"], "--base: "),
     "unknown configuration": (["add.s", "--config", "huge"],
-                              "--config: configuration must be small, default, large or a TOML file, not 'huge'"),
+                              "--config: configuration must be small, default, large, reference or a TOML file, not 'huge'"),
     "unknown backend": (["add.s", "--on", "spice"], "backend must be model, "),
     "check on the model": (["add.s", "--check"], "--check needs a simulator (--on), not 'model'"),
     "waves on the model": (["add.s", "--waves"], "--waves needs a simulator (--on), not 'model'"),

@@ -3,9 +3,13 @@
 import pytest
 
 from linxtile.config import PRESETS, CoreConfig
+from linxtile.isa.support import MODEL_OPERATIONS, RTL_OPERATIONS
 
 REFUSED = {
-    "a preset that is a list": ('preset = ["small"]', "preset must be one of small, default, large, not ['small']"),
+    "a preset that is a list": (
+        'preset = ["small"]',
+        "preset must be one of small, default, large, reference, not ['small']",
+    ),
     "an unknown parameter": ("tiles = 4", "'tiles' is no parameter; there are "),
     "operations without types": ("operations = {TADD = 5}", "operations.TADD must be a list of names, not 5"),
     "a type that is no list": ('operations = {TADD = "S8"}', "operations.TADD must be a list of names, not 'S8'"),
@@ -38,3 +42,17 @@ def test_a_file_changes_parameters_of_its_preset_and_nothing_else(tmp_path):
     file.write_text('preset = "small"\nname = "mine"\nbanks = 4\noperations = {TADD = ["S8"]}\n', encoding="utf-8")
     expected = PRESETS["small"].replace(name="mine", banks=4, operations={"TADD": frozenset({"S8"})})
     assert CoreConfig.named(str(file)) == expected
+
+
+def test_the_reference_is_the_default_core_with_every_operation_of_the_model():
+    reference = PRESETS["reference"]
+    layouts = {"NORM", "ND2NZ", "ND2ZN", "DN2NZ", "DN2ZN", "NZ2ND", "NZ2DN", "ZN2ND", "ZN2DN"}
+    assert reference == PRESETS["default"].replace(
+        name="reference", operations=MODEL_OPERATIONS, move_tiles=8, move_layouts=frozenset(layouts)
+    )
+
+
+@pytest.mark.parametrize("name", ["small", "default", "large"])
+def test_the_cores_that_are_built_have_the_operations_of_the_rtl(name):
+    assert PRESETS[name].operations == RTL_OPERATIONS
+    assert (PRESETS[name].move_tiles, PRESETS[name].move_layouts) == (1, {"NORM"})

@@ -4,7 +4,7 @@ import pytest
 
 from linxtile.isa.codes import Engine, Layout
 from linxtile.isa.operations import OPERATIONS, Shape, Uses, find_operation, operation
-from linxtile.isa.support import RTL_OPERATIONS
+from linxtile.isa.support import MODEL_LAYOUTS, MODEL_OPERATIONS, RTL_OPERATIONS
 
 # The printed selector tables: function of the first name of each run, then the names in order.
 # fmt: off
@@ -160,3 +160,12 @@ def test_the_foundation_is_thirty_operations():
     assert RTL_OPERATIONS["TADD"] == set(INTEGERS.split()) | {"FP32", "FP16"}
     assert RTL_OPERATIONS["TEXPANDS"] == set(ARITHMETIC.split())
     assert len(RTL_OPERATIONS["TLOAD"]) == 23
+
+
+def test_the_model_executes_all_but_saved_state_scaled_products_gather_and_scatter():
+    left_out = {"ESAVE", "ERCOV", "MGATHER", "MSCATTER", "MGATHER.MASK", "MSCATTER.MASK"}
+    left_out |= {f"{product}MX{form}" for product in ("TMATMUL", "TGEMV") for form in ("", ".BIAS", ".ACC")}
+    assert set(MODEL_OPERATIONS) == {row.name for row in OPERATIONS} - left_out
+    assert all(MODEL_OPERATIONS[name] == set(operation(name).source_types) for name in MODEL_OPERATIONS)
+    assert all(RTL_OPERATIONS[name] <= MODEL_OPERATIONS[name] for name in RTL_OPERATIONS)
+    assert {layout.value for layout in MODEL_LAYOUTS} == {0, 3, 4, 8, 9, 17, 18, 27, 28}

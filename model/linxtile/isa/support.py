@@ -1,13 +1,13 @@
-"""What the RTL executes: operation -> type names. Everything else decodes, assembles and is UNSUPPORTED there.
+"""What the model and the RTL execute: operation -> type names. Everything else decodes, assembles and is UNSUPPORTED.
 
-Loads and stores are supported in the layouts and with the number of tiles given here; for the other operations every
-layout code is ignored, as the ISA says.
+Loads and stores are supported in the layouts and with the number of tiles given here. TMOV and ACCCVT run in every
+layout that the ISA gives them; all other operations ignore the layout code, as the ISA says.
 """
 
 from collections.abc import Mapping
 
-from linxtile.isa.codes import Layout
-from linxtile.isa.operations import operation
+from linxtile.isa.codes import MAX_DESTINATIONS, Layout
+from linxtile.isa.operations import OPERATIONS, Operation, Shape, operation
 from linxtile.isa.rows_tepl import ARITHMETIC, INTEGERS
 
 _FLOATS = ("FP32", "FP16")
@@ -43,3 +43,24 @@ RTL_LAYOUTS: frozenset[Layout] = frozenset({Layout.NORM})
 
 RTL_MOVE_TILES = 1
 """Most tiles of one load or store in the RTL."""
+
+_LEFT_OUT = frozenset({Shape.STATE, Shape.GATHER, Shape.SCATTER})
+
+
+def _in_model(row: Operation) -> bool:
+    """Whether the model executes an operation. A matrix product with block scales (MX) is one with scale operands."""
+    return row.shape not in _LEFT_OUT and not any(role.startswith("scale_") for role in row.sources)
+
+
+MODEL_OPERATIONS: Mapping[str, frozenset[str]] = {
+    row.name: frozenset(row.source_types or ()) for row in OPERATIONS if _in_model(row)
+}
+"""Operations of the golden model and their types: all types that the ISA allows."""
+
+MODEL_LAYOUTS: frozenset[Layout] = frozenset(
+    layout for name in ("TLOAD", "TSTORE") for layout in operation(name).layouts or ()
+)
+"""Layouts of loads and stores in the golden model."""
+
+MODEL_MOVE_TILES = MAX_DESTINATIONS
+"""Most tiles of one load or store in the golden model."""
