@@ -56,7 +56,7 @@ def decode(code: int, data_type: DataType) -> Value:
     if data_type.kind is Kind.SCALE:
         if code == data_type.canonical_nan:
             return Value(Class.NAN)
-        return Value(Class.FINITE, False, power_of_two(code - data_type.bias))
+        return Value(Class.FINITE, False, scaled(1, code - data_type.bias))
     negative = bool(code >> (data_type.value_bits - 1))
     fraction = code & ((1 << (data_type.value_bits - 1)) - 1)
     return _decode_tapered(negative, fraction) if data_type.tapered else _decode_fixed(negative, fraction, data_type)
@@ -73,7 +73,7 @@ def _decode_fixed(negative: bool, code: int, data_type: DataType) -> Value:
         return Value(Class.NAN if quiet else Class.SIGNALLING_NAN)
     significand = mantissa | (bool(exponent) << mantissa_bits)
     scale = max(exponent, 1) - data_type.bias - mantissa_bits
-    return Value(Class.FINITE, negative, significand * power_of_two(scale))
+    return Value(Class.FINITE, negative, scaled(significand, scale))
 
 
 def _decode_tapered(negative: bool, code: int) -> Value:
@@ -81,7 +81,7 @@ def _decode_tapered(negative: bool, code: int) -> Value:
     if code >> 3 == 0:
         if code == 0:
             return Value(Class.NAN) if negative else Value(Class.FINITE)
-        return Value(Class.FINITE, negative, power_of_two(code - 23))
+        return Value(Class.FINITE, negative, scaled(1, code - 23))
     if code == 0b11_0_111_1:
         return Value(Class.INFINITY, negative)
     # Prefix 11, 10, 01, 001, 0001: 4, 3, 2, 1, 0 exponent bits, of which the first is the sign.
@@ -96,18 +96,25 @@ def _decode_tapered(negative: bool, code: int) -> Value:
         exponent = hidden | (field & (hidden - 1))
         exponent = -exponent if field & hidden else exponent
     significand = (1 << mantissa_bits) | mantissa
-    return Value(Class.FINITE, negative, significand * power_of_two(exponent - mantissa_bits))
+    return Value(Class.FINITE, negative, scaled(significand, exponent - mantissa_bits))
+
+
+def scaled(significand: int, exponent: int) -> Fraction:
+    """Return ``significand * 2**exponent`` exactly."""
+    return Fraction(significand << exponent) if exponent >= 0 else Fraction(significand, 1 << -exponent)
 
 
 def power_of_two(exponent: int) -> Fraction:
     """Return ``2**exponent`` exactly."""
-    return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
+    return scaled(1, exponent)
 
 
 def floor_log2(magnitude: Fraction) -> int:
     """Return the exponent of the leading one of a positive value."""
-    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-    return exponent if magnitude >= power_of_two(exponent) else exponent - 1
+    numerator, denominator = magnitude.numerator, magnitude.denominator
+    exponent = numerator.bit_length() - denominator.bit_length()
+    reached = numerator >= denominator << exponent if exponent >= 0 else numerator << -exponent >= denominator
+    return exponent if reached else exponent - 1
 
 
 def _decimal(magnitude: Fraction) -> str:
