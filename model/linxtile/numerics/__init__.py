@@ -64,3 +64,13 @@ def tree_reduce(values: Codes, combine: Combine) -> Result:
         flags |= raised
         values = np.concatenate((merged, values[paired:])) if count % 2 else merged
     return values[0], flags
+
+
+def left_fold(values: Codes, combine: Combine) -> Result:
+    """Reduce each column in index order, from element 0 on: ``((v0 op v1) op v2) ...``; like :func:`tree_reduce`."""
+    flags = NO_FLAG
+    folded = values[0]
+    for row in values[1:]:
+        folded, raised = combine(folded, row)
+        flags |= raised
+    return folded, flags

@@ -1,0 +1,59 @@
+"""Element-wise work in blocks that stay in cache, however large the arrays are."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from linxtile.arrays import Codes, Result
+from linxtile.flags import NO_FLAG, Flag
+from linxtile.numerics.rounding import ElementFlags
+
+BLOCK = 1 << 13
+"""Elements that are worked on at a time: with a handful of binary64 temporaries they fill a second-level cache."""
+
+Block = tuple[Codes, ElementFlags | None]
+"""Results of a block, and the flags of its elements, None where none is raised or wanted."""
+
+
+def in_blocks(function: Callable[..., Block], *operands: Codes, block: int = BLOCK) -> Result:
+    """Apply an element-wise function to operands that broadcast, a block at a time.
+
+    Parameters
+    ----------
+    function : function
+        Takes one array an operand and returns a fresh array of results and their flags.
+    block : int
+        Elements in a block.
+
+    Returns
+    -------
+    (ndarray, Flag)
+        Results in the shape that the operands broadcast to, and the flags raised by any element.
+    """
+    shape = operands[0].shape if len(operands) == 1 else np.broadcast_shapes(*(operand.shape for operand in operands))
+    size = int(np.prod(shape))
+    if size <= block or not shape:
+        results, flags = function(*operands)
+        return results, _any(flags)
+    if all(operand.shape == shape and operand.flags.c_contiguous for operand in operands):
+        results, raised = _along_first(function, [operand.reshape(-1) for operand in operands], size, block)
+        return results.reshape(shape), raised
+    spread = [np.broadcast_to(operand, shape) for operand in operands]
+    return _along_first(function, spread, shape[0], max(1, block * shape[0] // size))
+
+
+def _along_first(function: Callable[..., Block], operands: list[Codes], count: int, step: int) -> Result:
+    raised = NO_FLAG
+    results: Codes | None = None
+    for start in range(0, count, step):
+        part, flags = function(*(operand[start : start + step] for operand in operands))
+        if results is None:
+            results = np.empty((count, *part.shape[1:]), part.dtype)
+        results[start : start + step] = part
+        raised |= _any(flags)
+    assert results is not None
+    return results, raised
+
+
+def _any(flags: ElementFlags | None) -> Flag:
+    return NO_FLAG if flags is None else Flag(int(np.bitwise_or.reduce(flags, axis=None)))
