@@ -6,8 +6,10 @@ Slow and plain on purpose: this is the definition that faster arithmetic is test
 import enum
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from linxtile.isa.types import DataType, Kind
+from linxtile.isa.types import data_type as row_of
 
 
 class Class(enum.Enum):
@@ -47,7 +49,14 @@ class Value:
 def decode(code: int, data_type: DataType) -> Value:
     """Return the exact value of a container code; bits outside the value (dead, or above it) are ignored."""
     code = (code & data_type.storage_mask) >> data_type.dead_bits
-    code &= (1 << data_type.value_bits) - 1
+    return _decode(code & ((1 << data_type.value_bits) - 1), data_type.code)
+
+
+# Narrow types meet the same codes again and again.
+@lru_cache(maxsize=1 << 16)
+def _decode(code: int, type_code: int) -> Value:
+    """Return the value of the value bits ``code``. The cache is the reason for the type's code in place of its row."""
+    data_type = row_of(type_code)
     if data_type.kind is Kind.UNSIGNED:
         return Value(Class.FINITE, False, Fraction(code))
     if data_type.kind is Kind.SIGNED:

@@ -49,13 +49,16 @@ def divide(first: int, second: int, data_type: DataType) -> Outcome:
         return _integer_quotient(
             integer(first, data_type), integer(second, data_type)
         ) & data_type.storage_mask, NO_FLAG
-    dividend, divisor = operand(first, data_type), operand(second, data_type)
-    negative = dividend.negative != divisor.negative
+    return quotient(operand(first, data_type), operand(second, data_type), data_type)
+
+
+def quotient(dividend: Value, divisor: Value, data_type: DataType) -> Outcome:
+    """Round the quotient of two exact values of a float type; a finite value over zero is infinite and raises DZ."""
     if nan := first_nan(dividend, divisor):
         return result(nan, data_type)
+    negative = dividend.negative != divisor.negative
     if dividend.kind is Class.INFINITY:
-        infinity = Value(Class.INFINITY, negative)
-        return result(INVALID if divisor.kind is Class.INFINITY else infinity, data_type)
+        return result(INVALID if divisor.kind is Class.INFINITY else Value(Class.INFINITY, negative), data_type)
     if divisor.kind is Class.INFINITY:
         return result(Value(Class.FINITE, negative), data_type)
     if divisor.magnitude == 0:

@@ -42,9 +42,11 @@ def result(value: Value, data_type: DataType) -> Outcome:
 
 
 def first_nan(*operands: Value) -> Value | None:
-    """Return the NaN that answers NaN operands, the signalling one if there is any, or None without NaN."""
-    nans = [value for value in operands if value.is_nan]
-    return next((value for value in nans if value.kind is Class.SIGNALLING_NAN), nans[0]) if nans else None
+    """Return the NaN that answers NaN operands, a signalling one if any is, or None without NaN."""
+    kinds = [value.kind for value in operands]
+    if Class.SIGNALLING_NAN in kinds:
+        return INVALID
+    return Value(Class.NAN) if Class.NAN in kinds else None
 
 
 def signalling(*operands: Value) -> Flag:
