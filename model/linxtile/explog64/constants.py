@@ -24,7 +24,10 @@ COARSE_FRACTION = 16
 STEP_GUARD = 24
 """Fraction bits of the table step beyond those of the argument."""
 
-EXP_FRACTIONS = {3: 38, 4: 28, 5: 20}
+STEPS_PER_UNIT_FRACTION = 18
+"""Fraction bits of the number of table steps that make an argument of one."""
+
+EXP_FRACTIONS = {3: 38, 4: 30, 5: 22}
 """Fraction bits of the coefficient 1/n! of each power of the reduced argument."""
 
 RECIPROCAL_FRACTION = 10
@@ -64,8 +67,8 @@ def exp_step() -> int:
 
 
 def exp_steps_per_unit() -> int:
-    """Return ``256 / ln(2)``, 18 fraction bits."""
-    return _rounded((1 << 2 * _WORKING + INDEX_BITS) // _log_of_two(), 18)
+    """Return ``256 / ln(2)``, `STEPS_PER_UNIT_FRACTION` fraction bits."""
+    return _rounded((1 << 2 * _WORKING + INDEX_BITS) // _log_of_two(), STEPS_PER_UNIT_FRACTION)
 
 
 def exp_coefficients() -> dict[int, int]:
@@ -75,9 +78,10 @@ def exp_coefficients() -> dict[int, int]:
 
 
 def log_reciprocals() -> tuple[int, ...]:
-    """Return the reciprocal of the middle of each interval of significands ``1 + i/256``, `RECIPROCAL_FRACTION` fraction bits.
+    """Return the reciprocal of the middle of each interval of significands, `RECIPROCAL_FRACTION` fraction bits.
 
-    Around one it is exactly 1 or 1/2, so that the reduced argument is the distance from one, without error.
+    Interval ``i`` begins at ``1 + i/256``. Around one the reciprocal is exactly 1 or 1/2, so that the reduced argument is
+    the distance from one and the table adds nothing.
     """
     one = 1 << RECIPROCAL_FRACTION
     table = [_ratio(2 * ENTRIES, 2 * (ENTRIES + index) + 1, RECIPROCAL_FRACTION) for index in range(ENTRIES)]

@@ -79,7 +79,8 @@ def exp_fixed(negative: bool, magnitude: int) -> tuple[int, int]:
     Returns
     -------
     (int, int)
-        ``exponent`` and ``significand``, from ``2**62`` to ``2**63``: the value is ``significand * 2**(exponent - 62)``.
+        ``exponent`` and ``significand``: the value is ``significand * 2**(exponent - 62)``, and the significand has
+        63 bits.
     """
     exponent = (magnitude >> MANTISSA_BITS) - FP64.bias
     significand = magnitude & (HIDDEN_BIT - 1) | HIDDEN_BIT
@@ -89,17 +90,19 @@ def exp_fixed(negative: bool, magnitude: int) -> tuple[int, int]:
     coarse = abs(argument) >> (constants.ARGUMENT_FRACTION - constants.COARSE_FRACTION)
     coarse = -coarse if negative else coarse
 
-    step = (coarse * EXP_STEPS_PER_UNIT + (1 << 33)) >> 34
-    reduced = argument - (step * EXP_STEP >> constants.STEP_GUARD)
-    short = reduced >> 28
-    square = reduced * reduced >> 64
-    series = EXP_COEFFICIENTS[4] + (short * EXP_COEFFICIENTS[5] >> 28)
-    series = EXP_COEFFICIENTS[3] + (short * series >> 26)
-    cube = square * (reduced * series >> 54) >> 48
-    growth = (2 * (reduced + cube) + square) >> 2
+    # Fraction bits on the right. Table step nearest to the argument, and what is left of the argument.
+    step = (coarse * EXP_STEPS_PER_UNIT + (1 << 33)) >> 34  # 0
+    reduced = argument - (step * EXP_STEP >> constants.STEP_GUARD)  # 64
+    # growth = exp(reduced) - 1 = reduced + reduced**2 / 2 + reduced**3 * (1/6 + reduced/24 + reduced**2 / 120).
+    short = reduced >> 28  # 36
+    square = reduced * reduced >> 64  # 64
+    series = EXP_COEFFICIENTS[4] + (short * EXP_COEFFICIENTS[5] >> 28)  # 30
+    series = EXP_COEFFICIENTS[3] + (short * series >> 28)  # 38
+    cube = square * (reduced * series >> 54) >> 48  # 48, then 64
+    growth = (2 * (reduced + cube) + square) >> 2  # 63
 
     table = (1 << constants.SIGNIFICAND_FRACTION) + EXP_TABLE[step % constants.ENTRIES]
-    result = table + (table * growth >> 63)
+    result = table + (table * growth >> 63)  # 62
     exponent = step >> constants.INDEX_BITS
     if result >> constants.SIGNIFICAND_FRACTION:
         return exponent, result
@@ -126,19 +129,21 @@ def log_fixed(magnitude: int) -> tuple[int, int]:
     index = (significand - HIDDEN_BIT) >> (MANTISSA_BITS - constants.INDEX_BITS)
     exponent += (index >= constants.HALVED_FROM) - FP64.bias
 
-    reduced = significand * LOG_RECIPROCALS[index] - (1 << constants.REDUCED_FRACTION)
-    short = reduced >> 23
-    series = LOG_COEFFICIENTS[7] - (short >> 24)
+    # Fraction bits on the right. The reduced argument is exact and at most 2**-8: each power needs 8 bits less.
+    reduced = significand * LOG_RECIPROCALS[index] - (1 << constants.REDUCED_FRACTION)  # 62
+    # series = log(1 + reduced) / reduced = 1 - reduced * (1/2 - reduced * (1/3 - ...)).
+    short = reduced >> 23  # 39
+    series = LOG_COEFFICIENTS[7] - (short >> 24)  # 18
     for power in (6, 5, 4):
-        series = LOG_COEFFICIENTS[power] - (short * series >> 31)
+        series = LOG_COEFFICIENTS[power] - (short * series >> 31)  # 26, 34, 42
     for power in (3, 2):
-        series = LOG_COEFFICIENTS[power] - (reduced * series >> 54)
-    series = LOG_COEFFICIENTS[1] - (reduced * series >> 58)
+        series = LOG_COEFFICIENTS[power] - (reduced * series >> 54)  # 50, 58
+    series = LOG_COEFFICIENTS[1] - (reduced * series >> 58)  # 62
 
-    offset = exponent * LOG_OF_TWO + LOG_TABLE[index]
-    # Around one there is no offset: the reduced argument is exact and small, and is normalised to keep its precision.
+    offset = exponent * LOG_OF_TWO + LOG_TABLE[index]  # 70
+    # Around one there is no offset, and results are small: the reduced argument is normalised to keep their precision.
     normalised = 0 if offset else max(54 - abs(reduced).bit_length(), 0)
-    total = offset + ((reduced << normalised) * series >> 54)
+    total = offset + ((reduced << normalised) * series >> 54)  # 70
     return total, constants.LOG_FRACTION + normalised
 
 
