@@ -8,7 +8,7 @@ from typing import Any
 
 from linxtile.backend import MODEL, BackendError, Finished, Job, backend_names, find_backend
 from linxtile.cli_files import UsageError, parse_program_address
-from linxtile.config import CoreConfig
+from linxtile.config import PRESETS, CoreConfig
 from linxtile.run import (
     parse_dump,
     parse_dump_tile,
@@ -21,6 +21,9 @@ from linxtile.run import (
 _EPILOG = """Exit code 0: done, 1: the program faulted or differs from the model, 2: wrong input or usage.
 A PROGRAM that is text is assembled, anything else is taken as header words. Of a .npy FILE a load takes the bytes of
 the array; a dump writes an array of uint8."""
+
+MODEL_CONFIG, RTL_CONFIG = "reference", "default"
+"""Configuration where none is named: the model has every operation, a simulator what the RTL does."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -35,7 +38,11 @@ def add_parser(subparsers: Any) -> None:
     add("--dump", metavar="ADDR:BYTES=FILE", action="append", default=[], help="write memory to a file at the end")
     add("--dump-tile", metavar="TILE=FILE", action="append", default=[], help="write a tile such as T#1 to a file")
     add("--on", metavar="BACKEND", default=MODEL, help=f"one of {', '.join(backend_names())} (default {MODEL})")
-    add("--config", metavar="NAME|FILE", default="default", help="small, default, large, or a TOML file")
+    add(
+        "--config",
+        metavar="NAME|FILE",
+        help=f"{', '.join(PRESETS)}, or a TOML file (default {MODEL_CONFIG} on the model, {RTL_CONFIG} on a simulator)",
+    )
     add("--check", action="store_true", help="compare every block of a simulator with the model")
     add("--waves", metavar="FILE", nargs="?", const="", help="write the waves of a simulator (default build/waves/)")
     add("--stats", action="store_true", help="print counts")
@@ -74,7 +81,7 @@ def _job(arguments: argparse.Namespace) -> Job:
             if getattr(arguments, option) not in (False, None):
                 raise UsageError(f"--{option} needs a simulator (--on), not {MODEL!r}")
     try:
-        config = CoreConfig.named(arguments.config)
+        config = CoreConfig.named(arguments.config or (MODEL_CONFIG if arguments.on == MODEL else RTL_CONFIG))
     except (ValueError, OSError) as error:
         raise UsageError(f"--config: {error}") from None
     limit = 1 << config.axi_address_bits

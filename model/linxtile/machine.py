@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from linxtile.accumulator import Accumulator
 from linxtile.allocator import Allocator
 from linxtile.config import PRESETS, CoreConfig
 from linxtile.decoder import Decoder
@@ -9,9 +10,10 @@ from linxtile.faults import BlockFault, FaultRecord
 from linxtile.fetch import split_words
 from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.block import Block, HeaderFault, Item, SetupBlock
-from linxtile.isa.codes import REGISTER_COUNT, Layout, Queue
+from linxtile.isa.codes import REGISTER_COUNT, Destination, Queue
 from linxtile.isa.faults import Rule
 from linxtile.isa.operations import operation
+from linxtile.isa.support import MODEL_LAYOUTS
 from linxtile.memory import Memory
 from linxtile.operations import Implementation, Outcome, implementation
 from linxtile.queues import QueueState, TileQueues, parse_name
@@ -28,7 +30,7 @@ class Machine:
     Parameters
     ----------
     config : CoreConfig, optional
-        Architectural parameters; the preset ``default`` when absent. What it leaves out is UNSUPPORTED.
+        Architectural parameters; the preset ``reference`` when absent. What it leaves out is UNSUPPORTED.
 
     Attributes
     ----------
@@ -43,7 +45,7 @@ class Machine:
     """
 
     def __init__(self, config: CoreConfig | None = None):
-        self.config = PRESETS["default"] if config is None else config
+        self.config = PRESETS["reference"] if config is None else config
         self._implementations = _implementations(self.config)
         self.memory = Memory(self.config.axi_address_bits)
         self._allocator = Allocator(self.config.tile_ram_bytes)
@@ -52,10 +54,11 @@ class Machine:
         self.clear()
 
     def clear(self) -> None:
-        """Reset queues, allocator, registers, tokens and flags; memory and the loaded program stay."""
+        """Reset queues, ACC, allocator, registers, tokens and flags; memory and the loaded program stay."""
         self.gprs = [0] * REGISTER_COUNT
         self.flags = NO_FLAG
         self.tokens = 0
+        self._accumulator: Accumulator | None = None
         self._allocator.clear()
         self._queues.clear()
         self.start()
@@ -94,7 +97,9 @@ class Machine:
             if block is None:
                 break
             retired.append(block)
-        return RunResult(retired, self.fault, self._queues.state(), self.pointer, self.flags, list(self.gprs))
+        return RunResult(
+            retired, self.fault, self._queues.state(), self.pointer, self.flags, list(self.gprs), self._accumulator
+        )
 
     def step(self) -> Retired | None:
         """Execute one block and return its record, or None at the end of the program and after a fault."""
@@ -125,6 +130,11 @@ class Machine:
         """The 64 tile names as they stand."""
         return self._queues.state()
 
+    @property
+    def accumulator(self) -> Accumulator | None:
+        """Contents of the ACC; None while it is empty."""
+        return self._accumulator
+
     def tile(self, name: str) -> bytes:
         """Return the bytes of a live tile such as ``T#1``."""
         entry = self._queues.get(*parse_name(name))
@@ -146,18 +156,22 @@ class Machine:
         """Bind, execute and commit; the rules in the order of the fault table."""
         implementation = self._implementations[block.operation.name]
         sources = self._resolve(block)
+        accumulator = self._read_accumulator() if block.operation.reads_acc else None
         smallest, largest = self.config.tile_min_bytes, self.config.tile_max_bytes
+        sizes = []
         for target in block.destinations:
             if not smallest <= target.size_bytes <= largest:
                 raise BlockFault(Rule.PARM_SIZE, target.word_address)
-        implementation.check(block, sources)
-        sizes = [target.size_bytes for target in block.destinations]
+            # The ACC has its own storage.
+            if target.destination != Destination.ACC:
+                sizes.append(target.size_bytes)
+        implementation.check(block, sources, accumulator)
         pointer = self._allocator.pointer
         bases = self._allocator.place(sizes)
         if bases is None:
             raise BlockFault(Rule.CAPACITY)
         try:
-            outcome = implementation.execute(block, sources, self.memory)
+            outcome = implementation.execute(block, sources, self.memory, accumulator)
         except BlockFault:
             self._allocator.restore(bases, sizes, pointer)
             raise
@@ -172,23 +186,18 @@ class Machine:
             tiles.append(entry)
         return tiles
 
+    def _read_accumulator(self) -> Accumulator:
+        if self._accumulator is None:
+            raise BlockFault(Rule.TILE_UNREADABLE)
+        return self._accumulator
+
     def _commit(self, block: Block, bases: list[int], outcome: Outcome) -> Retired:
         """Release the sources, push the destinations, merge flags and tokens."""
-        # The same tile may be named twice: it stays if any of the names says reuse.
-        kept = {(source.queue, source.index) for source in block.sources if source.reuse}
-        for name in {(source.queue, source.index) for source in block.sources} - kept:
-            self._free(self._queues.get(*name))
-            self._queues.release(*name)
-        bits = outcome.element_bits
-        if bits is None and block.data_type is not None:
-            bits = block.data_type.storage_bits
-        new_tiles: dict[str, StoredTile] = {}
-        queues = [Queue(target.destination) for target in block.destinations]
-        for place, (queue, base, data) in enumerate(zip(queues, bases, outcome.outputs, strict=True)):
-            tile = StoredTile(data, bits or 0, base)
-            self._free(self._queues.push(queue, tile))
-            # Of several tiles on one queue the last is #1.
-            new_tiles[f"{queue.name}#{queues[place:].count(queue)}"] = tile
+        if block.sources:
+            self._release(block)
+        new_tiles = self._push(block, bases, outcome) if bases else {}
+        if block.operation.reads_acc or block.operation.writes_acc:
+            self._accumulator = outcome.accumulator
         self.flags |= outcome.flags
         self.tokens += block.dependency_destination
         return self._retire(
@@ -196,6 +205,26 @@ class Machine:
             block_flags=outcome.flags, token=block.dependency_destination, trap=block.attributes.trap,
             description=block,
         )  # fmt: skip
+
+    def _release(self, block: Block) -> None:
+        """Release the sources; a tile that is named twice stays if any of the names says reuse."""
+        kept = {(source.queue, source.index) for source in block.sources if source.reuse}
+        for name in {(source.queue, source.index) for source in block.sources} - kept:
+            self._free(self._queues.get(*name))
+            self._queues.release(*name)
+
+    def _push(self, block: Block, bases: list[int], outcome: Outcome) -> dict[str, StoredTile]:
+        """Push the destinations in header order and return them by their names after the block."""
+        common = block.data_type.storage_bits if block.data_type is not None else 0
+        widths = outcome.element_bits or [common] * len(bases)
+        queues = [Queue(target.destination) for target in block.destinations]
+        new_tiles: dict[str, StoredTile] = {}
+        for place, queue in enumerate(queues):
+            tile = StoredTile(outcome.outputs[place], widths[place], bases[place])
+            self._free(self._queues.push(queue, tile))
+            # Of several tiles on one queue the last is #1.
+            new_tiles[f"{queue.name}#{queues[place:].count(queue)}"] = tile
+        return new_tiles
 
     def _free(self, entry: object) -> None:
         if isinstance(entry, StoredTile):
@@ -216,7 +245,7 @@ class Machine:
     ) -> Retired:
         return Retired(
             block, name, new_tiles or {}, writes or [], block_flags, registers or {}, token, trap,
-            self._queues.state(), self._allocator.pointer, self.flags, description,
+            self._queues.state(), self._allocator.pointer, self.flags, description, self._accumulator,
         )  # fmt: skip
 
 
@@ -225,13 +254,13 @@ def _implementations(config: CoreConfig) -> dict[str, Implementation]:
     table = {}
     for name, types in config.operations.items():
         found = implementation(operation(name))
-        if found is None and types:
-            raise ValueError(f"the model does not execute {name}, which the configuration {config.name!r} asks for")
         if found is not None:
             table[name] = found
-    if config.move_tiles != 1:
-        raise ValueError(f"the model moves 1 tile a block, not the {config.move_tiles} of {config.name!r}")
-    beyond = sorted(config.move_layouts - {Layout.NORM.name})
+        elif types:
+            raise ValueError(f"the model does not execute {name}, which the configuration {config.name!r} asks for")
+    beyond = sorted(config.move_layouts - {layout.name for layout in MODEL_LAYOUTS})
     if beyond:
-        raise ValueError(f"the model moves in layout NORM, not the {beyond[0]} of {config.name!r}")
+        raise ValueError(
+            f"the model does not move in layout {beyond[0]}, which the configuration {config.name!r} asks for"
+        )
     return table

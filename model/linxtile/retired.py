@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from linxtile.accumulator import Accumulator
 from linxtile.faults import FaultRecord
 from linxtile.flags import Flag
 from linxtile.isa.block import Block
@@ -37,6 +38,8 @@ class Retired:
         Rotating pointer after it, a byte address.
     description : Block or None
         The block as it was decoded; None for a set-up block.
+    accumulator : Accumulator or None
+        Contents of the ACC after it; None if it is empty.
     """
 
     block: int
@@ -51,6 +54,7 @@ class Retired:
     pointer: int
     flags: Flag
     description: Block | None = None
+    accumulator: Accumulator | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record for JSON; byte strings are hex, addresses integers."""
@@ -63,7 +67,7 @@ class Retired:
             "registers": {register_name(number): value for number, value in self.registers.items()},
             "token": self.token,
             "trap": self.trap,
-            **_state_dict(self.queues, self.pointer, self.flags),
+            **_state_dict(self),
         }
 
 
@@ -77,6 +81,7 @@ class RunResult:
     pointer: int
     flags: Flag
     gprs: list[int]
+    accumulator: Accumulator | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the run for JSON."""
@@ -84,7 +89,7 @@ class RunResult:
             "blocks": [block.as_dict() for block in self.blocks],
             "fault": None if self.fault is None else self.fault.as_dict(),
             "gprs": {register_name(number): value for number, value in enumerate(self.gprs)},
-            **_state_dict(self.queues, self.pointer, self.flags),
+            **_state_dict(self),
         }
 
 
@@ -93,6 +98,16 @@ def flag_names(flags: Flag) -> list[str]:
     return [flag.name or "" for flag in Flag if flag in flags]
 
 
-def _state_dict(queues: QueueState, pointer: int, flags: Flag) -> dict[str, Any]:
-    live = {name: [tile.base, tile.size, tile.element_bits] for name, tile in queues.live().items()}
-    return {"queues": live, "released": queues.released(), "pointer": pointer, "flags": flag_names(flags)}
+def _state_dict(record: Retired | RunResult) -> dict[str, Any]:
+    """Return the state that a record ends with; ``accumulator`` is there while the ACC holds something."""
+    live = {name: [tile.base, tile.size, tile.element_bits] for name, tile in record.queues.live().items()}
+    state = {
+        "queues": live,
+        "released": record.queues.released(),
+        "pointer": record.pointer,
+        "flags": flag_names(record.flags),
+    }
+    if record.accumulator is not None:
+        m, n = record.accumulator.shape
+        state["accumulator"] = {"m": m, "n": n, "elements": record.accumulator.codes.tobytes().hex()}
+    return state

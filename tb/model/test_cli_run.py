@@ -18,7 +18,7 @@ ADD = """
     TADD <8, 4, FP32>, T#2, T#1, ->U<256B>
     TSTORE.NORM <8, 4, FP32>, U#1.reuse, [a2]
 """
-FAULT = "TEXPANDS <8, FP32>, [a0], ->T<256B>\nTMUL <8, FP32>, T#1.reuse, T#1, ->T<256B>"
+FAULT = "TEXPANDS <8, FP32>, [a0], ->T<256B>\nMGATHER <8, FP32>, T#1.reuse, [a0], ->T<256B>"
 
 
 @pytest.fixture
@@ -104,6 +104,17 @@ def test_a_block_that_can_be_seen_to_be_illegal_needs_leave_to_run(here, capsys)
     assert capsys.readouterr().err.startswith("linxtile: TILE_UNREADABLE (E_BLOCK/1) at block 0x0, word 0x")
 
 
+def test_without_a_configuration_the_model_is_the_reference_and_a_simulator_the_default_core(here, monkeypatch):
+    (here / "move.s").write_text("TEXPANDS <16, FP32>, [a0], ->T<1KB>\nTMOV.ND2NZ <16, FP32>, T#1, ->T<1KB>", "utf-8")
+    assert main(["run", "move.s"]) == 0
+    assert main(["run", "move.s", "--config", "default"]) == 1
+    monkeypatch.setattr(cli_run, "find_backend", lambda name: Differing())
+    for arguments, expected in ([], "default"), (["--config", "small"], "small"):
+        main(["run", *ADD_ARGUMENTS, "--on", "other", "--check", *arguments])
+        job = Differing.asked[-1]
+        assert job.config.name == job.machine().config.name == expected
+
+
 def test_a_program_comes_through_a_pipe(here):
     command = [sys.executable, "-m", "linxtile.cli", "run", "-", "--stats"]
     done = subprocess.run(command, input=b"TEXPANDS <8, FP32>, [a0], ->T<256B>", capture_output=True, check=True)
@@ -140,7 +151,7 @@ REFUSED = {
     "dump larger than this machine": (["add.s", "--dump", "0:0x10000000000=z"],
                                       "--dump bytes must be 0x1 to 0x10000000, not 0x10000000000"),
     "configuration beyond the model": (["add.s", "--config", "more.toml"],
-                                       "the model does not execute TMUL, which the configuration 'default' asks for"),
+                                       "the model does not execute MGATHER, which the configuration 'default' asks for"),
     "dump without a length": (["add.s", "--dump", "0x1000=z"], "--dump must be ADDR:BYTES=FILE, not '0x1000=z'"),
     "dump of no bytes": (["add.s", "--dump", "0:0=z"], "--dump bytes must be 0x1 to 0x10000000, not 0"),
     "dump above memory": (["add.s", "--dump", "0xfffffffff0:17=z"],
@@ -174,7 +185,7 @@ def test_misuse_gives_one_line_and_exit_code_2(name, here, capsys):
     for file, shape in (("open", "(1"), ("true", "(True,)}"), ("large", "(4000000000000000,)}")):
         header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}".ljust(117).encode() + b"\n"
         (here / f"{file}.npy").write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header)
-    (here / "more.toml").write_text('operations = {TMUL = ["FP32"]}', encoding="utf-8")
+    (here / "more.toml").write_text('operations = {MGATHER = ["FP32"]}', encoding="utf-8")
     np.save("objects.npy", np.array([None, 1], object), allow_pickle=True)
     (here / "fault_free.s").write_text("TEXPANDS <8, FP32>, [a0], ->T<256B>", encoding="utf-8")
     arguments, expected = REFUSED[name]

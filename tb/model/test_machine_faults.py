@@ -4,6 +4,7 @@ import pytest
 
 from linxtile import Machine
 from linxtile.asm import assemble
+from linxtile.config import PRESETS
 from linxtile.isa.codes import REGISTER_NUMBERS
 from linxtile.isa.faults import NO_BLOCK_ADDRESS, RULES, Rule
 from linxtile.isa.words import encode_word
@@ -76,13 +77,17 @@ CASES = {
     "operation left out": (Rule.UNSUPPORTED, "bad: at: TMUL <8, FP32>, T#1, T#1, ->T<256B>"),
     "type left out": (Rule.UNSUPPORTED, "bad: at: TADD <8, BF16>, T#1, T#1, ->T<256B>"),
     "layout left out": (Rule.UNSUPPORTED, "bad: at: TLOAD.ND2NZ <8, 8, FP32>, [a0], ->T<256B>"),
-    "two tiles in one load": (Rule.UNSUPPORTED, "bad: at: TLOAD.NORM <8, 8, FP32>, [a0], ->T<256B>, T<256B>"),
+    "two tiles left out": (Rule.UNSUPPORTED, "bad: at: TLOAD.NORM <8, 8, FP32>, [a0], ->T<256B>, T<256B>"),
+    "gather in the reference": (Rule.UNSUPPORTED, "bad: at: MGATHER <8, FP32>, T#1, [a0], ->T<256B>"),
+    "saved state in the reference": (Rule.UNSUPPORTED, "bad: at: ESAVE ->T<32KB>"),
+    "scaled product in the reference": (Rule.UNSUPPORTED, "bad: at: TMATMULMX <16, 16, 64, E4M3>, T#1, T#1, T#1, T#1, ->ACC<1KB>"),
     "rows of zero": (Rule.PARM_ZERO, "bad: at: TADD <8, a3, FP32>, T#1, T#1, ->T<256B>"),
     "columns of 65536": (Rule.PARM_ZERO, "bad: at: TADD <8, 1, 65536, FP32>, T#1, T#1, ->T<256B>"),
     # Binding.
     "second source never written": (Rule.TILE_UNREADABLE, f"bad: {TEPL}\n at: B.IOT T#1, M#2, last, ->T<256B>"),
     "size above the largest": (Rule.PARM_SIZE, f"bad: {TEPL}\n at: B.IOT T#1, T#1, last, ->T<64KB>"),
     "size below the smallest": (Rule.PARM_SIZE, f"bad: {TEPL}\n at: B.IOT T#1, T#1, last, ->T<128B>"),
+    "outputs of unequal size": (Rule.PARM_SPLIT, "bad: at: TLOAD.NORM <8, 8, FP32>, [a0], ->T<256B>, T<512B>"),
     "valid columns beyond the columns": (Rule.PARM_VALID_COL, "bad: at: TADD <9, 1, 8, FP32>, T#1, T#1, ->T<256B>"),
     "valid rows beyond a source": (Rule.PARM_VALID_ROW, "bad: at: TADD <8, 9, FP32>, T#1, T#1, ->T<512B>"),
     "valid rows beyond the destination": (Rule.PARM_VALID_ROW, "bad: at: TEXPANDS <8, 9, FP32>, [a0], ->T<256B>"),
@@ -104,9 +109,9 @@ CASES = {
 ARGUMENTS = {"error page": 0x61000, "above the bus": 1 << 40}
 
 
-def machine():
-    """Return a machine with data in memory and one error page."""
-    result = Machine()
+def machine(name=""):
+    """Return a machine with data in memory and one error page; cases of what is "left out" have the default core."""
+    result = Machine(PRESETS["default"] if "left out" in name else None)
     result.memory.write(0x50000, bytes(range(256)))
     result.memory.set_error_pages([0x61000])
     result.gprs[REGISTER_NUMBERS["s1"]] = 0x55
@@ -121,9 +126,9 @@ def state(one):
     return tiles, queues.released(), one.pointer, one.flags, one.tokens, list(one.gprs), memory
 
 
-def run(source, base=BASE):
+def run(source, base=BASE, name=""):
     """Run a program and return the machine, the result and the symbols."""
-    one = machine()
+    one = machine(name)
     program = assemble(source, address=base, allow_faults=True)
     one.load(program.image, base)
     return one, one.run(), program.symbols
@@ -132,7 +137,7 @@ def run(source, base=BASE):
 @pytest.mark.parametrize("name", CASES)
 def test_a_fault_leaves_the_state_of_the_last_commit_and_its_record(name):
     rule, text = CASES[name]
-    one, result, symbols = run(BEFORE + text + AFTER)
+    one, result, symbols = run(BEFORE + text + AFTER, name=name)
     fault = result.fault
     assert fault is not None
     assert fault.rule is rule
@@ -152,7 +157,7 @@ def test_a_fault_leaves_the_state_of_the_last_commit_and_its_record(name):
 
 def test_the_cases_reach_every_rule_that_these_operations_can_break():
     elsewhere = {Rule.FETCH, Rule.END_OF_STREAM}
-    not_reachable = {Rule.PARM_SPLIT, Rule.WATCHDOG, Rule.PARM_OFFSET}
+    not_reachable = {Rule.WATCHDOG, Rule.PARM_OFFSET}
     assert {rule for rule, _ in CASES.values()} | elsewhere | not_reachable == set(Rule)
 
 
@@ -203,7 +208,13 @@ ORDER = {
     "vector before placement": (Rule.PARM_CAPACITY, "TROWEXPAND <1, 65, FP32>, T#1, ->T<32KB>"),
     "placement before memory": (Rule.CAPACITY, "TLOAD.NORM <8, 8, FP32>, [a4], ->T<32KB>"),
     "operands before support": (Rule.PARM_TILES, "TMUL <8, a3, FP32>, T#1, ->T<64KB>"),
-    "support before zero": (Rule.UNSUPPORTED, "TMUL <8, a3, FP32>, T#1, T#1, ->T<64KB>"),
+    "support before zero": (Rule.UNSUPPORTED, "MGATHER <8, a3, FP32>, T#1, [a0], ->T<64KB>"),
+    "size before split": (Rule.PARM_SIZE, "TLOAD.NORM <9, 9, 8, FP32>, [a0], ->T<64KB>, T<256B>"),
+    "split before columns": (Rule.PARM_SPLIT, "TLOAD.NORM <9, 9, 7, FP32>, [a0], ->T<256B>, T<256B>"),
+    "a source before the ACC": (Rule.TILE_UNREADABLE, "TMATMUL.ACC <16, 16, 8, FP32>, M#1, T#1, ->ACC<64KB>"),
+    "the ACC before a size": (Rule.TILE_UNREADABLE, "TMATMUL.ACC <16, 16, 8, FP32>, T#1, T#1, ->ACC<64KB>"),
+    "size of the ACC before alignment": (Rule.PARM_SIZE, "TMATMUL <16, 16, 8, FP32>, T#1, T#1, ->ACC<64KB>"),
+    "alignment of operands before their size": (Rule.PARM_ALIGN, "TMATMUL <99, 99, 8, FP32>, T#1, T#1, ->ACC<1KB>"),
     "zero before a source": (Rule.PARM_ZERO, "TADD <8, a3, FP32>, M#1, T#1, ->T<64KB>"),
 }
 
@@ -230,7 +241,7 @@ def test_a_block_that_faults_while_executing_gives_its_storage_back():
 
 
 def test_nothing_runs_after_a_fault_until_the_next_start():
-    one, result, _ = run(BEFORE + "TMUL <8, FP32>, T#1, T#1, ->T<256B>" + AFTER)
+    one, result, _ = run(BEFORE + "TADD <9, 1, 8, FP32>, T#1, T#1, ->T<256B>" + AFTER)
     assert one.step() is None
     assert one.fault is result.fault
     one.start()

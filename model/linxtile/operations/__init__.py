@@ -8,23 +8,41 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from linxtile.isa.operations import Operation, Shape
+from linxtile.isa.support import MODEL_OPERATIONS
+from linxtile.operations.acc_convert import AccConvert
 from linxtile.operations.base import Implementation, Outcome
-from linxtile.operations.elementwise import Elementwise, ScalarExpand
+from linxtile.operations.elementwise import Convert, Elementwise, ScalarExpand
+from linxtile.operations.histogram import Histogram
 from linxtile.operations.kernels import KERNELS
-from linxtile.operations.move import Load, Store
-from linxtile.operations.rows import RowExpand, RowExpandOp, RowReduce
+from linxtile.operations.masks import Compare, Select
+from linxtile.operations.matrix import Product
+from linxtile.operations.move import Load, Move, Store
+from linxtile.operations.vectors import Along, Expand, ExpandOp, Reduce
 
 __all__ = ["IMPLEMENTATIONS", "KERNELS", "Implementation", "Outcome", "implementation"]
+
+_PRODUCT = Product()
 
 IMPLEMENTATIONS: Mapping[Shape, Implementation] = MappingProxyType(
     {
         Shape.ELEMENTWISE: Elementwise(),
         Shape.SCALAR_EXPAND: ScalarExpand(),
-        Shape.ROW_REDUCE: RowReduce(),
-        Shape.ROW_EXPAND: RowExpand(),
-        Shape.ROW_EXPAND_OP: RowExpandOp(),
+        Shape.MASK_RESULT: Compare(),
+        Shape.SELECT: Select(),
+        Shape.CONVERT: Convert(),
+        Shape.ROW_REDUCE: Reduce(Along.ROWS),
+        Shape.COLUMN_REDUCE: Reduce(Along.COLUMNS),
+        Shape.ROW_EXPAND: Expand(Along.ROWS),
+        Shape.ROW_EXPAND_OP: ExpandOp(Along.ROWS),
+        Shape.COLUMN_EXPAND: Expand(Along.COLUMNS),
+        Shape.COLUMN_EXPAND_OP: ExpandOp(Along.COLUMNS),
+        Shape.HISTOGRAM: Histogram(),
         Shape.LOAD: Load(),
         Shape.STORE: Store(),
+        Shape.MOVE: Move(),
+        Shape.MATMUL: _PRODUCT,
+        Shape.GEMV: _PRODUCT,
+        Shape.ACC_CONVERT: AccConvert(),
     }
 )
 """The families that the model executes."""
@@ -32,5 +50,4 @@ IMPLEMENTATIONS: Mapping[Shape, Implementation] = MappingProxyType(
 
 def implementation(operation: Operation) -> Implementation | None:
     """Return what executes an operation, None if the model does not."""
-    found = IMPLEMENTATIONS.get(operation.shape)
-    return None if found is not None and found.needs_kernel and operation.name not in KERNELS else found
+    return IMPLEMENTATIONS[operation.shape] if operation.name in MODEL_OPERATIONS else None

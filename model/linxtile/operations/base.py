@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Protocol
 
+from linxtile.accumulator import Accumulator
 from linxtile.arrays import Bytes
 from linxtile.faults import BlockFault
 from linxtile.flags import NO_FLAG, Flag
@@ -22,28 +22,31 @@ class Outcome:
     Attributes
     ----------
     outputs : list of ndarray
-        Bytes of the destinations, in header order.
+        Bytes of the destination tiles, in header order.
     flags : Flag
         Sticky flags raised by elements of the valid area.
     writes : list of (int, bytes)
         Bytes stored to memory, in order; runs that follow each other without a gap are one.
-    element_bits : int or None
-        Element width of the destinations where it is not that of the block's type.
+    element_bits : list of int or None
+        Element widths of the destinations where they are not that of the block's type.
+    accumulator : Accumulator or None
+        What an operation that reads or writes the ACC leaves in it; None releases it.
     """
 
     outputs: list[Bytes] = field(default_factory=list)
     flags: Flag = NO_FLAG
     writes: list[tuple[int, bytes]] = field(default_factory=list)
-    element_bits: int | None = None
+    element_bits: list[int] | None = None
+    accumulator: Accumulator | None = None
 
 
 class Implementation(Protocol):
-    """A shape family."""
+    """A shape family. ``accumulator`` is the ACC for an operation that reads it, else None."""
 
     needs_kernel: bool
     """Whether each operation of the family has a row in `KERNELS`."""
 
-    def check(self, block: Block, sources: Sequence[StoredTile]) -> None:
+    def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """Apply the bind rules on shapes and sizes, in their order.
 
         Raises
@@ -52,7 +55,9 @@ class Implementation(Protocol):
             One of PARM_SPLIT ... PARM_CAPACITY.
         """
 
-    def execute(self, block: Block, sources: Sequence[StoredTile], memory: Memory) -> Outcome:
+    def execute(
+        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
+    ) -> Outcome:
         """Do the work; memory changes only when nothing can fail any more.
 
         Raises
@@ -69,26 +74,35 @@ def element_type(block: Block) -> DataType:
     return block.data_type
 
 
-class Role(Enum):
-    """Shape of an operand."""
+def second_type(block: Block) -> DataType:
+    """Return the second type of a block, its default filled in; only for operations that have one."""
+    if block.second_type is None:
+        raise ValueError(f"{block.operation.name} has no second type")
+    return block.second_type
 
-    MATRIX = "row-major image of Row x Col elements"
-    PER_ROW = "contiguous vector, one element a valid row"
 
+def check_shapes(block: Block, matrices: Sequence[tuple[int, int]], contents: Sequence[tuple[int, int]] = ()) -> None:
+    """Check that the valid area lies inside every row-major operand and that all other contents fit.
 
-def check_shapes(block: Block, operands: Sequence[tuple[Role, int]]) -> None:
-    """Check that the valid area lies inside every operand.
-
-    ``operands`` are roles and sizes in bytes: sources, then destinations.
+    Parameters
+    ----------
+    matrices : sequence of (int, int)
+        Size in bytes and element width in bits of each row-major matrix: sources, then destinations.
+    contents : sequence of (int, int)
+        Size in bytes of a tile that is no matrix (a vector, a mask, a histogram) and bits that it must hold.
     """
-    element_bits = element_type(block).storage_bits
     if block.valid_columns > block.columns:
         raise BlockFault(Rule.PARM_VALID_COL)
-    for role, size in operands:
-        if role is Role.MATRIX and block.valid_rows > matrix_rows(size, block.columns, element_bits):
+    for size, element_bits in matrices:
+        if block.valid_rows > matrix_rows(size, block.columns, element_bits):
             raise BlockFault(Rule.PARM_VALID_ROW)
-    if element_bits < 8 and block.columns % 2:
+    if block.columns % 2 and any(element_bits < 8 for _, element_bits in matrices):
         raise BlockFault(Rule.PARM_ALIGN)
-    for role, size in operands:
-        if role is Role.PER_ROW and block.valid_rows * element_bits > size * 8:
+    check_contents(contents)
+
+
+def check_contents(contents: Sequence[tuple[int, int]]) -> None:
+    """Check that each tile holds what it must: size in bytes, bits needed."""
+    for size, needed_bits in contents:
+        if needed_bits > size * 8:
             raise BlockFault(Rule.PARM_CAPACITY)

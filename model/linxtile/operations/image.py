@@ -1,4 +1,4 @@
-"""Tile bytes as arrays of element codes, and back with their padding."""
+"""Tile bytes as arrays of element codes, one code an element also where two share a byte, and back with their padding."""
 
 from typing import Any
 
@@ -10,15 +10,18 @@ from linxtile.isa.block import Block
 from linxtile.isa.codes import PadValue
 from linxtile.isa.types import DataType
 from linxtile.operations.base import element_type
+from linxtile.operations.layout import TileLayout
 from linxtile.stored_tile import StoredTile, matrix_rows
+
+_CODE_TYPES = {bits: np.dtype(f"<u{max(bits // 8, 1)}") for bits in (64, 32, 16, 8, 4)}
+
+# Byte -> its two nibbles, the even element in the low byte.
+_NIBBLES = (np.arange(256, dtype="<u2") & 0x0F) | (np.arange(256, dtype="<u2") >> 4 << 8)
 
 
 def code_type(data_type: DataType) -> np.dtype[Any]:
-    """Return the little-endian unsigned integer that holds one element code; packed types go by bytes."""
+    """Return the little-endian unsigned integer that holds one element code."""
     return _CODE_TYPES[data_type.storage_bits]
-
-
-_CODE_TYPES = {bits: np.dtype(f"<u{max(bits // 8, 1)}") for bits in (64, 32, 16, 8, 4)}
 
 
 def pad_code(data_type: DataType, pad: PadValue) -> int:
@@ -28,17 +31,54 @@ def pad_code(data_type: DataType, pad: PadValue) -> int:
     return data_type.pad_min if pad is PadValue.MIN else 0
 
 
+def elements(data: Bytes, data_type: DataType) -> Codes:
+    """Return the codes of all elements in ``data`` by place; the last axis of ``data`` is contiguous."""
+    if data_type.is_packed:
+        return _NIBBLES[data].view(np.uint8)
+    return data.view(code_type(data_type))
+
+
+def packed_bytes(codes: Codes, data_type: DataType) -> Bytes:
+    """Return the bytes of elements; of two that share a byte both must be there. The inverse of `elements`."""
+    if data_type.is_packed:
+        pairs = np.ascontiguousarray(codes).view("<u2")
+        joined: Bytes = (pairs | pairs >> 4).astype(np.uint8)
+        return joined
+    return np.ascontiguousarray(codes).view(np.uint8)
+
+
+def background(size: int, count: int, data_type: DataType, pad: PadValue) -> Codes:
+    """Return the elements of a tile of ``size`` bytes: the first ``count`` are padding, the tail is zero."""
+    out: Codes = np.zeros(size * 8 // data_type.storage_bits, code_type(data_type))
+    code = pad_code(data_type, pad)
+    if code:
+        out[:count] = code
+    return out
+
+
+def write_tile(size: int, layout: TileLayout, data_type: DataType, pad: PadValue, values: Codes) -> Bytes:
+    """Return a tile that holds ``values``, the elements of its valid area, on a background of padding."""
+    out = background(size, layout.rows * layout.columns, data_type, pad)
+    layout.write(out, values)
+    return packed_bytes(out, data_type)
+
+
 def read_matrix(tile: StoredTile, block: Block) -> Codes:
     """Return the valid area of a row-major tile, shape (valid_rows, valid_columns)."""
-    codes = code_type(element_type(block))
+    data_type = element_type(block)
+    if data_type.is_packed:
+        whole_rows = TileLayout(block.valid_rows, block.columns, block.columns)
+        used = tile.data[: block.valid_rows * block.columns // 2]
+        return whole_rows.read(elements(used, data_type), block.valid_rows, block.valid_columns)
+    codes = code_type(data_type)
     strides = (block.columns * codes.itemsize, codes.itemsize)
     return np.ndarray((block.valid_rows, block.valid_columns), codes, tile.data, 0, strides)
 
 
-def read_vector(tile: StoredTile, block: Block) -> Codes:
-    """Return the elements of a vector with one element a valid row, shape (valid_rows, 1)."""
-    codes = code_type(element_type(block))
-    return np.ndarray((block.valid_rows, 1), codes, tile.data)
+def read_vector(tile: StoredTile, count: int, data_type: DataType) -> Codes:
+    """Return the first ``count`` elements of a contiguous vector."""
+    used = tile.data[: (count * data_type.storage_bits + 7) // 8]
+    return elements(used, data_type)[:count]
 
 
 def read_scalar(block: Block) -> Codes:
@@ -46,33 +86,23 @@ def read_scalar(block: Block) -> Codes:
     return np.array([[block.scalars[0] & element_type(block).storage_mask]], code_type(element_type(block)))
 
 
-def write_matrix(size: int, block: Block, values: npt.NDArray[Any]) -> Bytes:
-    """Return a row-major tile with ``values`` (broadcast to the valid area) on a background of padding."""
-    codes = code_type(element_type(block))
-    row_bytes = block.columns * codes.itemsize
+def write_matrix(size: int, block: Block, values: npt.NDArray[Any], data_type: DataType | None = None) -> Bytes:
+    """Return a row-major tile with ``values`` (broadcast to the valid area) on a background of padding.
+
+    ``data_type`` is the type of the destination where it is not that of the block.
+    """
+    row_type = data_type or element_type(block)
     valid = (block.valid_rows, block.valid_columns)
-    if values.nbytes == size and values.shape == valid and values.flags.c_contiguous:
+    if values.nbytes == size and values.shape == valid and values.flags.c_contiguous and not row_type.is_packed:
         return values.reshape(-1).view(np.uint8)
-    out = background(size, block.columns, element_type(block), block.pad)
-    np.ndarray(valid, codes, out, 0, (row_bytes, codes.itemsize))[:] = values
-    return out
+    rows = matrix_rows(size, block.columns, row_type.storage_bits)
+    out = background(size, rows * block.columns, row_type, block.pad)
+    out[: rows * block.columns].reshape(rows, block.columns)[: valid[0], : valid[1]] = values
+    return packed_bytes(out, row_type)
 
 
-def write_vector(size: int, block: Block, values: Codes) -> Bytes:
+def write_vector(size: int, values: Codes, data_type: DataType, pad: PadValue) -> Bytes:
     """Return a tile that starts with ``values``; every element after them is padding."""
-    out = background(size, 1, element_type(block), block.pad)
-    out.view(code_type(element_type(block)))[: len(values)] = values
-    return out
-
-
-def background(size: int, columns: int, data_type: DataType, pad: PadValue) -> Bytes:
-    """Return a tile whose whole rows are padding and whose tail is zero."""
-    out = np.zeros(size, np.uint8)
-    code = pad_code(data_type, pad)
-    if code:
-        elements = matrix_rows(size, columns, data_type.storage_bits) * columns
-        if data_type.is_packed:
-            out[: elements // 2] = code * 0x11
-        else:
-            out.view(code_type(data_type))[:elements] = code
-    return out
+    out = background(size, size * 8 // data_type.storage_bits, data_type, pad)
+    out[: len(values)] = values
+    return packed_bytes(out, data_type)

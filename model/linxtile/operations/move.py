@@ -1,112 +1,113 @@
-"""Loads and stores between memory and row-major tiles."""
+"""Loads, stores, and moves from tile to tile: elements change their places, never their bits."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from linxtile.arrays import Bytes
+from linxtile.accumulator import Accumulator
+from linxtile.arrays import Codes
 from linxtile.faults import BlockFault
 from linxtile.isa.block import Block
 from linxtile.isa.faults import Rule
-from linxtile.memory import ADDRESS_SPACE, Memory
-from linxtile.operations.base import Outcome, Role, check_shapes, element_type
-from linxtile.operations.image import background, pad_code
-from linxtile.stored_tile import StoredTile
-
-_LOW_NIBBLE = 0x0F
-_HIGH_NIBBLE = 0xF0
-
-
-def _check(block: Block, size: int) -> None:
-    check_shapes(block, [(Role.MATRIX, size)])
+from linxtile.memory import Memory
+from linxtile.operations.base import Outcome, check_shapes, element_type
+from linxtile.operations.image import elements, write_tile
+from linxtile.operations.layout import TileLayout, is_fractal, tile_layout
+from linxtile.operations.lines import Lines
+from linxtile.operations.parts import check_parts, memory_is_transposed, parts, tile_order
+from linxtile.stored_tile import StoredTile, matrix_rows
 
 
-def _line_bytes(block: Block) -> int:
-    """Return the bytes of the valid elements of a row, rounded up: also the default stride."""
-    return (block.valid_columns * element_type(block).storage_bits + 7) // 8
-
-
-def _place(block: Block) -> tuple[int, int]:
-    """Return base address and stride."""
-    return block.scalars[0], block.scalars[1] if len(block.scalars) > 1 else _line_bytes(block)
-
-
-def _splits_a_byte(block: Block) -> bool:
-    """Whether the last valid element of a row fills only the low nibble of its byte."""
-    return element_type(block).is_packed and block.valid_columns % 2 == 1
-
-
-def _require_memory(block: Block, memory: Memory, rule: Rule) -> None:
-    base, stride = _place(block)
-    failing = memory.first_failing(
-        base, stride, block.valid_rows, block.valid_columns, element_type(block).storage_bits
-    )
-    if failing is not None:
-        raise BlockFault(rule, traparg0=failing)
-
-
-def _valid_bytes(block: Block, data: Bytes) -> Bytes:
-    """Return the bytes of a tile that hold valid elements, shape (valid_rows, line_bytes), as a view."""
-    pitch = block.columns * element_type(block).storage_bits // 8
-    return np.ndarray((block.valid_rows, _line_bytes(block)), np.uint8, data, 0, (pitch, 1))
+def _sizes(block: Block) -> list[int]:
+    return [target.size_bytes for target in block.destinations]
 
 
 class Load:
-    """TLOAD.NORM: rows of memory into a row-major tile; bytes are moved unchanged."""
+    """TLOAD: memory, by rows or columns, into one to eight tiles."""
 
     needs_kernel = False
 
-    def check(self, block: Block, sources: Sequence[StoredTile]) -> None:
-        """The destination is a matrix."""
-        _check(block, block.destinations[0].size_bytes)
+    def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
+        """The destinations are the parts of a matrix."""
+        check_parts(block, _sizes(block))
 
-    def execute(self, block: Block, sources: Sequence[StoredTile], memory: Memory) -> Outcome:
-        """Read the valid elements onto a background of padding."""
-        _require_memory(block, memory, Rule.MEM_READ)
-        base, stride = _place(block)
-        lines = memory.read_lines(base, stride, block.valid_rows, _line_bytes(block))
-        if lines.size == block.destinations[0].size_bytes and not _splits_a_byte(block):
-            return Outcome([np.ascontiguousarray(lines).reshape(-1).copy()])
-        out = background(block.destinations[0].size_bytes, block.columns, element_type(block), block.pad)
-        valid = _valid_bytes(block, out)
-        valid[:] = lines
-        if _splits_a_byte(block):
-            valid[:, -1] = (valid[:, -1] & _LOW_NIBBLE) | (pad_code(element_type(block), block.pad) << 4)
-        return Outcome([out])
+    def execute(
+        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
+    ) -> Outcome:
+        """Read the valid elements, put each part on a background of padding."""
+        lines = Lines.of(block)
+        lines.require(memory, block, Rule.MEM_READ)
+        sizes = _sizes(block)
+        valid_bits = block.valid_rows * block.valid_columns * element_type(block).storage_bits
+        if tile_order(block) == "ND" and [valid_bits] == [size * 8 for size in sizes]:
+            return Outcome([lines.read_bytes(memory).copy().reshape(-1)])
+        values = lines.read(memory, block)
+        return Outcome([
+            write_tile(sizes[0], part.layout, element_type(block), block.pad, values[part.area])
+            for part in parts(block, sizes)
+        ])  # fmt: skip
 
 
 class Store:
-    """TSTORE.NORM: the valid elements of a row-major tile into rows of memory, row after row."""
+    """TSTORE: the valid elements of one to eight tiles into memory, by rows or columns."""
 
     needs_kernel = False
 
-    def check(self, block: Block, sources: Sequence[StoredTile]) -> None:
-        """The source is a matrix."""
-        _check(block, sources[0].size)
+    def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
+        """The sources are the parts of a matrix."""
+        check_parts(block, [source.size for source in sources])
 
-    def execute(self, block: Block, sources: Sequence[StoredTile], memory: Memory) -> Outcome:
-        """Write the valid elements and nothing else; the other nibble of a half-filled byte stays."""
-        _require_memory(block, memory, Rule.MEM_WRITE)
-        base, stride = _place(block)
-        valid = _valid_bytes(block, sources[0].data)
-        if _splits_a_byte(block):
-            return Outcome(writes=_write_half_bytes(memory, base, stride, valid))
-        memory.write_lines(base, stride, valid)
-        if len(valid) == 1 or stride == valid.shape[1]:
-            return Outcome(writes=[(base, valid.tobytes())])
-        return Outcome(
-            writes=[((base + row * stride) % ADDRESS_SPACE, line.tobytes()) for row, line in enumerate(valid)]
-        )
+    def execute(
+        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
+    ) -> Outcome:
+        """Collect the valid elements of the parts and write them and nothing else."""
+        lines = Lines.of(block)
+        lines.require(memory, block, Rule.MEM_WRITE)
+        return Outcome(writes=lines.write(memory, block, _collect(block, sources)))
 
 
-def _write_half_bytes(memory: Memory, base: int, stride: int, valid: Bytes) -> list[tuple[int, bytes]]:
-    """Write rows that end in the middle of a byte, one by one: rows may overlap, and the last one wins."""
-    writes = []
-    for row, line in enumerate(valid):
-        address = (base + row * stride) % ADDRESS_SPACE
-        kept = memory.read(address + len(line) - 1, 1)[0] & _HIGH_NIBBLE
-        data = bytearray(line.tobytes())
-        data[-1] = (data[-1] & _LOW_NIBBLE) | kept
-        memory.write(address, data)
-        writes.append((address, bytes(data)))
-    return writes
+def _collect(block: Block, sources: Sequence[StoredTile]) -> Codes:
+    """Return the valid area of the whole that the sources are parts of."""
+    pieces = []
+    for part, source in zip(parts(block, [source.size for source in sources]), sources, strict=True):
+        codes = elements(source.data, element_type(block))
+        pieces.append(part.layout.read(codes, part.valid_rows, part.valid_columns))
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=0 if memory_is_transposed(block) else 1)
+
+
+class Move:
+    """TMOV: ``dst(i,j) = src0(i,j)``, each tile in its own order."""
+
+    needs_kernel = False
+
+    def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
+        """Two matrices; those in fractals consist of whole ones."""
+        element_bits = element_type(block).storage_bits
+        check_shapes(block, [(sources[0].size, element_bits), (block.destinations[0].size_bytes, element_bits)])
+        for order, layout in zip(_orders(block), _layouts(block, sources), strict=True):
+            if is_fractal(order) and not layout.is_aligned:
+                raise BlockFault(Rule.PARM_ALIGN)
+
+    def execute(
+        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
+    ) -> Outcome:
+        """Read the valid area in the one order and write it in the other, pad the rest."""
+        source, destination = _layouts(block, sources)
+        codes = elements(sources[0].data, element_type(block))
+        values = source.read(codes, block.valid_rows, block.valid_columns)
+        size = block.destinations[0].size_bytes
+        return Outcome([write_tile(size, destination, element_type(block), block.pad, values)])
+
+
+def _orders(block: Block) -> tuple[str, str]:
+    return block.layout.source_order, block.layout.destination_order
+
+
+def _layouts(block: Block, sources: Sequence[StoredTile]) -> list[TileLayout]:
+    """Return the layouts of the source and the destination of a TMOV."""
+    data_type = element_type(block)
+    sizes = sources[0].size, block.destinations[0].size_bytes
+    return [
+        tile_layout(order, matrix_rows(size, block.columns, data_type.storage_bits), block.columns, data_type)
+        for order, size in zip(_orders(block), sizes, strict=True)
+    ]
