@@ -43,10 +43,9 @@ def test_each_side_has_its_own_width_and_the_valid_area_is_counted_in_elements(s
         rows = size * 8 // (columns * narrow.storage_bits)
         valid_rows = rng.randrange(1, min(rows, 4096 // (columns * wide.storage_bits), 9) + 1)
         valid = rng.choice([1, 5, columns])
-        line = (
-            f"TCVT <LB0:{valid}, LB1:{valid_rows}, LB2:{columns}, {source}, {destination}, {padding.text}, {mode.name}"
-        )
-        record = convert(elements, line + (", Sat>" if saturate else ">"), size)
+        attributes = [padding.text, *([mode.name] if mode else []), *(["Sat"] if saturate else [])]
+        line = f"TCVT <LB0:{valid}, LB1:{valid_rows}, LB2:{columns}, {source}, {destination}, {', '.join(attributes)}>"
+        record = convert(elements, line, size)
         pad = {PadValue.MAX: narrow.pad_max, PadValue.MIN: narrow.pad_min}.get(padding, 0)
         expected, flags = 0, Flag(0)
         for place in range(rows * columns):
