@@ -50,7 +50,7 @@ def round_value(
         Container code. NV: a signalling NaN, a NaN in a type that has none, no integer to give, no power of two to
         give. OF: a finite value beyond the largest finite one of a float type or E8M0 after rounding.
     """
-    if rounding is RoundingMode.NONE:
+    if rounding == RoundingMode.NONE:
         rounding = RoundingMode.RTZ if data_type.is_integer else RoundingMode.RNE
     if data_type.is_integer:
         return _to_integer(value, data_type, rounding, saturate)
@@ -162,6 +162,8 @@ def _choose(position: _Position, negative: bool, rounding: RoundingMode) -> int:
     match rounding:
         case RoundingMode.RNE:
             upper = half > 0 or (half == 0 and rung % 2 == 1)
+        case RoundingMode.RTZ:
+            upper = False
         case RoundingMode.RDN:
             upper = negative
         case RoundingMode.RUP:
@@ -173,7 +175,7 @@ def _choose(position: _Position, negative: bool, rounding: RoundingMode) -> int:
         case RoundingMode.RHB:
             upper = half > 0 or (half == 0 and not negative)
         case _:
-            upper = False
+            raise ValueError(f"rounding mode must be RNE to RHB where a value is rounded, not {rounding!r}")
     return rung + upper
 
 

@@ -57,10 +57,11 @@ MPFR_MODES = {
 
 
 def mpfr_context(name, rounding=RoundingMode.RNE):
-    """Return a context that rounds to the precision and the subnormals of a format, without an upper limit."""
+    """Return a context that rounds to the precision and the subnormals of a format, with exponents to spare upward."""
     form = FORMATS[name]
+    lowest, highest = 3 - form.bias - form.precision, 2200
     return gmpy2.context(
-        precision=form.precision, emin=3 - form.bias - form.precision, subnormalize=True, round=MPFR_MODES[rounding]
+        precision=form.precision, emin=lowest, emax=highest, subnormalize=True, round=MPFR_MODES[rounding]
     )
 
 

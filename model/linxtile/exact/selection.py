@@ -65,7 +65,7 @@ def compare(first: int, second: int, data_type: DataType, mode: CompareMode) -> 
     """Compare by value; zeros are equal, a NaN is unequal to all and in no other relation. NV: a signalling NaN."""
     left, right = operand(first, data_type), operand(second, data_type)
     if left.is_nan or right.is_nan:
-        return mode is CompareMode.NE, signalling(left, right)
+        return mode == CompareMode.NE, signalling(left, right)
     smaller, larger = _order(left) < _order(right), _order(left) > _order(right)
     holds = {
         CompareMode.EQ: not smaller and not larger,
