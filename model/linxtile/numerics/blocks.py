@@ -6,13 +6,11 @@ import numpy as np
 
 from linxtile.arrays import Codes, Result
 from linxtile.flags import NO_FLAG, Flag
+from linxtile.numerics.float_codes import Block
 from linxtile.numerics.rounding import ElementFlags
 
 BLOCK = 1 << 13
 """Elements that are worked on at a time: with a handful of binary64 temporaries they fill a second-level cache."""
-
-Block = tuple[Codes, ElementFlags | None]
-"""Results of a block, and the flags of its elements, None where none is raised or wanted."""
 
 
 def in_blocks(function: Callable[..., Block], *operands: Codes, block: int = BLOCK) -> Result:
@@ -32,7 +30,10 @@ def in_blocks(function: Callable[..., Block], *operands: Codes, block: int = BLO
     """
     shape = operands[0].shape if len(operands) == 1 else np.broadcast_shapes(*(operand.shape for operand in operands))
     size = int(np.prod(shape))
-    if size <= block or not shape:
+    if not shape:
+        results, raised = in_blocks(function, *(operand.reshape(1) for operand in operands))
+        return results.reshape(()), raised
+    if size <= block:
         results, flags = function(*operands)
         return results, _any(flags)
     if all(operand.shape == shape and operand.flags.c_contiguous for operand in operands):
