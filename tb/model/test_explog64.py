@@ -11,7 +11,7 @@ from linxtile.explog64 import element, exp64, log64
 from linxtile.flags import NO_FLAG
 
 EXPONENTIALS, LOGARITHMS = exponential_samples(), logarithm_samples()
-EXPONENTIAL_BOUND, LOGARITHM_BOUND = 0.5041, 0.5073
+EXPONENTIAL_BOUND, LOGARITHM_BOUND = 0.5046, 0.5073
 LEAST_ULP = -1074
 """Exponent of the distance of subnormal numbers."""
 
