@@ -6,7 +6,7 @@ PRESETS := small default
 export AMARANTH_USE_YOSYS := builtin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim test sweep waves verilog synth bench mutants lint clean
+.PHONY: help setup sim test sweep waves verilog synth bench mutants docs lint clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-9s %s\n", $$1, $$2 }'
@@ -41,6 +41,9 @@ bench: setup  ## measure cycles on the RTL against their bounds
 
 mutants: setup  ## plant bugs in the RTL one at a time and name the test that catches each
 	$(PY) tools/mutants.py
+
+docs: setup  ## build the documentation, worked examples and notebooks included, in build/docs
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
 
 lint: setup  ## ruff and mypy
 	$(PY) -m ruff check .
