@@ -7,6 +7,7 @@ import pytest
 from explog64_samples import exponential_samples, logarithm_samples
 
 from linxtile.explog64 import exp64, exp64_array, log64, log64_array
+from linxtile.explog64.log_array import LOW_BITS, round_sum
 from linxtile.explog64.vectors import CHUNK
 from linxtile.flags import NO_FLAG, Flag
 
@@ -74,6 +75,20 @@ def test_a_flag_of_any_chunk_is_raised(function, array_function, place):
     assert flags == Flag.NV
     assert results[place] == INFINITY + (1 << 51)
     assert (np.delete(results, place) == usual).all()
+
+
+def test_a_sum_of_two_words_is_rounded_like_an_integer_quotient():
+    rng = np.random.default_rng(9)
+    high = rng.integers(1 << 22, 1 << 42, 4000) >> rng.integers(0, 20, 4000)
+    high = np.maximum(high, 1 << 22) * rng.choice([-1, 1], 4000)
+    # Ties, carries into the high word and the negation of an empty low word are in words of few ones or few zeros.
+    low = rng.choice([0, (1 << LOW_BITS) - 1, 1 << 37, 1 << 20, 3 << 8, 1], 4000)
+    low[::2] = rng.integers(0, 1 << LOW_BITS, 2000)
+    normalised = rng.integers(0, 45, 4000)
+    # The quotient of two Python integers is rounded to nearest, ties to even.
+    words = zip(high.tolist(), low.tolist(), normalised.tolist(), strict=True)
+    expected = [(left * 2**LOW_BITS + right) / 2 ** (70 + shift) for left, right, shift in words]
+    assert round_sum(high, low, normalised).view(np.float64).tolist() == expected
 
 
 @pytest.mark.parametrize("array_function", [exp64_array, log64_array])

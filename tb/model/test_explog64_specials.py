@@ -1,8 +1,9 @@
 """Special operands of the FP64 exponential and logarithm, and the flags that they raise."""
 
+import numpy as np
 import pytest
 
-from linxtile.explog64 import exp64, log64
+from linxtile.explog64 import exp64, exp64_array, log64, log64_array
 from linxtile.flags import NO_FLAG, Flag
 
 ZERO, ONE, INFINITY, NAN = 0, 0x3FF0_0000_0000_0000, 0x7FF0_0000_0000_0000, 0x7FF8_0000_0000_0000
@@ -54,6 +55,7 @@ LOGARITHMS = [
 @pytest.mark.parametrize(("code", "result", "flags"), EXPONENTIALS)
 def test_the_exponential_of_a_special_operand(code, result, flags):
     assert exp64(code) == (result, flags)
+    assert exp64_array(np.array([code], np.uint64)) == (result, flags)
 
 
 def test_the_last_finite_exponential_raises_nothing():
@@ -65,6 +67,7 @@ def test_the_last_finite_exponential_raises_nothing():
 @pytest.mark.parametrize(("code", "result", "flags"), LOGARITHMS)
 def test_the_logarithm_of_a_special_operand(code, result, flags):
     assert log64(code) == (result, flags)
+    assert log64_array(np.array([code], np.uint64)) == (result, flags)
 
 
 @pytest.mark.parametrize("function", [exp64, log64])

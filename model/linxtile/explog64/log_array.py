@@ -94,10 +94,10 @@ def _normal(codes: Codes, scale: int) -> Codes:
     low = exponent * LN2_LOW + TABLE_LOW[index] + (tail & LOW_MASK)
     high = exponent * LN2_HIGH + TABLE_HIGH[index] + (tail >> LOW_BITS) + (low >> LOW_BITS)
     low &= LOW_MASK
-    return _round_sum(high, low, normalised)
+    return round_sum(high, low, normalised)
 
 
-def _round_sum(high: Integers, low: Integers, normalised: Integers) -> Codes:
+def round_sum(high: Integers, low: Integers, normalised: Integers) -> Codes:
     """Round ``(high * 2**38 + low) / 2**(70 + normalised)`` to FP64."""
     sign = high >> 63
     # The magnitude of a negative number is its complement plus one.
