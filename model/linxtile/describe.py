@@ -6,7 +6,7 @@ from linxtile import formats
 from linxtile.isa.types import DataType, Kind
 from linxtile.values import Class, decode
 
-__all__ = ["code_text", "describe_code", "number_text"]
+__all__ = ["code_text", "describe_code", "number_text", "rounded_text", "value_text"]
 
 _MANY_DIGITS = 25
 
@@ -25,8 +25,8 @@ def number_text(value: Fraction) -> str:
         digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
         return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
     if value.denominator & (value.denominator - 1):
-        return f"{value.numerator}/{value.denominator} (about {_rounded(value)})"
-    return f"{_hexadecimal(value)} (about {_rounded(value)})"
+        return f"{value.numerator}/{value.denominator} (about {rounded_text(value)})"
+    return f"{_hexadecimal(value)} (about {rounded_text(value)})"
 
 
 def _decimal_places(denominator: int) -> int | None:
@@ -51,16 +51,16 @@ def _hexadecimal(value: Fraction) -> str:
     return f"{'-' if value < 0 else ''}0x1.{digits}p{exponent:+d}"
 
 
-def _rounded(value: Fraction) -> str:
-    """Return 17 significant digits of a number of any size."""
+def rounded_text(value: Fraction, digits: int = 17) -> str:
+    """Return a number of any size, rounded to significant decimal digits."""
     magnitude = abs(value)
     exponent = len(str(magnitude.numerator)) - len(str(magnitude.denominator))
     if magnitude < Fraction(10) ** exponent:
         exponent -= 1
-    digits = round(magnitude / Fraction(10) ** (exponent - 16))
-    if digits == 10**17:
-        digits, exponent = digits // 10, exponent + 1
-    text = str(digits).rstrip("0") or "0"
+    number = round(magnitude / Fraction(10) ** (exponent - digits + 1))
+    if number == 10**digits:
+        number, exponent = number // 10, exponent + 1
+    text = str(number).rstrip("0") or "0"
     tail = f".{text[1:]}" if text[1:] else ""
     return f"{'-' if value < 0 else ''}{text[0]}{tail}e{exponent:+d}"
 
