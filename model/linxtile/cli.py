@@ -11,11 +11,11 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
 
-from linxtile import cli_asm, cli_ops, cli_run
+from linxtile import cli_asm, cli_explain, cli_ops, cli_run
 from linxtile.asm import AssemblyErrors
 from linxtile.cli_files import UsageError
 
-_COMMANDS = (cli_asm, cli_ops, cli_run)
+_COMMANDS = (cli_asm, cli_explain, cli_ops, cli_run)
 
 
 def _foreign_commands() -> dict[str, EntryPoint]:

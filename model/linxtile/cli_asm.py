@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from linxtile import formats
 from linxtile.asm import assemble
 from linxtile.asm_program import hex_text, listing
 from linxtile.cli_files import (
@@ -38,8 +39,11 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--hex", action="store_true", help="FILE holds hex digits, a word a line")
     parser.set_defaults(command=_dis)
 
-    parser = subparsers.add_parser("decode", help="show header words and their fields")
-    parser.add_argument("words", metavar="WORD", nargs="+", help="a word such as 0x000b5493; bit 0 tells its length")
+    parser = subparsers.add_parser("decode", help="show header words and their fields, or codes of an element type")
+    parser.add_argument(
+        "words", metavar="WORD", nargs="+",
+        help="a word such as 0x000b5493; bit 0 tells its length. After the name of a type: codes of elements",
+    )  # fmt: skip
     parser.set_defaults(command=_decode)
 
 
@@ -83,6 +87,9 @@ def _hex_image(name: str) -> bytes:
 
 
 def _decode(arguments: argparse.Namespace) -> int:
+    name = arguments.words[0]
+    if name[0].isalpha():
+        return _decode_elements(name, arguments.words[1:])
     operation, legal = None, True
     for text in arguments.words:
         value = parse_integer("word", text, 0, (1 << 32) - 1)
@@ -101,3 +108,17 @@ def _decode(arguments: argparse.Namespace) -> int:
         if decoded is not None and decoded[0].fields:
             print(f"{'':12}{fields_text(decoded[0], value)}")
     return 0 if legal else 1
+
+
+def _decode_elements(name: str, texts: list[str]) -> int:
+    try:
+        row = formats.get(name)
+    except ValueError:
+        raise UsageError(
+            f"word must be a number such as 4096 or 0x1000, or the name of an element type, not {name!r}"
+        ) from None
+    if not texts:
+        raise UsageError(f"decode {name} needs at least one code, and none was given")
+    codes = [parse_integer(f"code of {row.name}", text, 0, row.storage_mask) for text in texts]
+    print("\n".join(formats.explain(code, row) for code in codes))
+    return 0

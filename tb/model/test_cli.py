@@ -84,7 +84,8 @@ def test_ops_lists_every_operation_and_what_runs_it(capsys):
     table = json.loads(capsys.readouterr().out)
     assert len(table) == 94
     assert table["TADD"]["FP32"] == {"model": True, "rtl": True}
-    assert table["TADD"]["BF16"] == {"model": False, "rtl": False}
+    assert table["TADD"]["BF16"] == {"model": True, "rtl": False}
+    assert table["MGATHER"]["FP16"] == {"model": False, "rtl": False}
     assert main(["ops", "TADD"]) == 0
     assert "dst[r,c] = src0[r,c] + src1[r,c]" in capsys.readouterr().out
 
@@ -98,7 +99,8 @@ ERRORS = {
     "odd program": (["dis", "{odd}"], "{odd} must hold an even number of bytes, not 3"),
     "not text": (["asm", "{binary}", "--listing"], "{binary} must be UTF-8 text, but byte 0 is 0xff"),
     "bad hex": (["dis", "--hex", "{source}"], "{source}: word 1 must be four or eight hex digits, not 'TNOT'"),
-    "word": (["decode", "xyz"], "word must be a number such as 4096 or 0x1000, not 'xyz'"),
+    "word": (["decode", "xyz"], "word must be a number such as 4096 or 0x1000, or the name of an element type, not 'xyz'"),
+    "type without codes": (["decode", "FP16"], "decode FP16 needs at least one code, and none was given"),
     "long word": (["decode", "0x100000000"], "word must be 0x0 to 0xffffffff, not 0x100000000"),
     "16-bit word": (["decode", "0x12340002"], "word must be at most 0xffff when bit 0 is clear, for it has 16 bits, not 0x12340002"),
     "operation": (["ops", "TFOO"], "operation 'TFOO' is not in the operation table"),

@@ -1,0 +1,123 @@
+"""Explanations of single elements: the numbers are worked out by hand here."""
+
+import pytest
+
+from linxtile.cli import main
+from linxtile.explanation import explain_codes
+from linxtile.flags import NO_FLAG, Flag
+
+
+def test_a_sum_says_between_which_values_it_lies():
+    told = explain_codes("TADD", [0x3C00, 0x1200], "FP16")
+    assert str(told) == (
+        "TADD FP16\n"
+        "  operand   0x3c00 = 1\n"
+        "  operand   0x1200 = 0.000732421875\n"
+        "  exact     1.000732421875\n"
+        "  rounding  0.75 of the way from 0x3c00 = 1 to 0x3c01 = 1.0009765625; RNE takes the upper\n"
+        "  flags     none\n"
+        "  result    0x3c01 = 1.0009765625"
+    )
+
+
+def test_a_tie_goes_to_the_even_code():
+    told = explain_codes("TADD", [0x3C00, 0x1000], "FP16")
+    assert told.rounding == "half way from 0x3c00 = 1 to 0x3c01 = 1.0009765625; RNE takes the lower"
+    assert told.code == 0x3C00
+
+
+def test_a_quotient_is_told_as_a_fraction():
+    told = explain_codes("TDIV", [0x3F800000, 0x40400000], "FP32")
+    assert told.exact == "1/3 (about 3.3333333333333333e-1)"
+    assert told.code == 0x3EAAAAAB and told.flags == NO_FLAG
+
+
+def test_an_overflow_is_named():
+    told = explain_codes("TADD", [0x7BFF, 0x7BFF], "FP16")
+    assert told.rounding == "beyond the largest finite value 65504 by RNE"
+    assert told.flags == Flag.OF and told.code == 0x7C00
+
+
+def test_special_operands_have_nothing_to_round():
+    told = explain_codes("TSUB", [0x7C00, 0x7C00], "FP16")
+    assert told.exact == "no number to round: a special operand or a copy"
+    assert told.rounding == "" and told.flags == Flag.NV and told.code == 0x7E00
+    assert explain_codes("TDIV", [0x3C00, 0], "FP16").flags == Flag.DZ
+
+
+def test_integers_wrap():
+    told = explain_codes("TADD", [0x7F, 1], "S8")
+    assert (told.exact, told.code, told.rounding) == ("128", 0x80, "modulo 2^8 or cut")
+
+
+def test_a_conversion_names_its_mode():
+    told = explain_codes("TCVT", [0x40200000], "FP32", to="S8", rounding="RUP")
+    assert told.rounding == "half way from 0x02 = 2 to 0x03 = 3; RUP takes the upper"
+    assert (told.code, told.exact) == (3, "2.5")
+    assert explain_codes("TCVT", [0x43E80000], "FP32", to="E4M3", saturate=True).code == 0x7E
+
+
+def test_a_difference_is_rounded_before_its_exponential():
+    told = explain_codes("TROWEXPANDEXPDIF", [0x3C00, 0x0C00], "FP16")
+    assert told.inputs[-1] == "difference, rounded: 0x3c00 = 1"
+    assert told.exact == "about 2.71828182845904523536028747135e+0"
+    assert told.code == 0x4170
+
+
+def test_the_scalar_is_the_second_term():
+    told = explain_codes("TSUBSC", [0x4000, 0x3C00, 0x4200], "FP16")
+    assert told.exact == "0" and told.code == 0
+
+
+def test_a_comparison_gives_a_truth_value():
+    told = explain_codes("TCMP", [0x3C00, 0x4000], "FP16", mode="LT")
+    assert str(told).splitlines()[0] == "TCMP" and str(told).splitlines()[-1] == "  result    true"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("TROWSUM", [0], "FP16"), "operation must be one that computes on single elements, not TROWSUM"),
+        (("TADD", [0], "FP16"), "TADD takes 2 operands, not 1"),
+        (("TABS", [0, 0], "FP16"), "TABS takes 1 operand, not 2"),
+        (("TAND", [0, 0], "FP16"), "TAND takes S64, U64, S32, U32, S16, U16, S8, U8, not FP16"),
+        (("TADD", [0x10000, 0], "FP16"), "code of FP16 must be 0 to 0xffff, not 0x10000"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(arguments, sentence):
+    with pytest.raises(ValueError) as caught:
+        explain_codes(*arguments)
+    assert str(caught.value) == sentence
+
+
+def test_the_command_prints_the_explanation(capsys):
+    assert main(["explain", "TADD", "FP16", "0x3c00", "0x1400"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "  result    0x3c01 = 1.0009765625"
+    assert main(["explain", "TCVT", "fp32", "0x3fc00000", "--to", "E8M0"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "  result    0x80 = 2"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["TADD", "FP8", "0", "0"], "linxtile: data type 'FP8' is not one of"),
+        (["TADD", "FP16", "x", "0"], "linxtile: code must be"),
+        (["TBAD", "FP16", "0"], "linxtile: "),
+        (
+            ["TCMP", "FP16", "0", "0", "--mode", "XX"],
+            "linxtile: --mode must be one of EQ, NE, LT, GT, LE, GE, not 'XX'",
+        ),
+        (["TCVT", "FP16", "0", "--rounding", "XX"], "linxtile: rounding must be one of"),
+    ],
+)
+def test_the_command_refuses_what_it_cannot_use(arguments, complaint, capsys):
+    assert main(["explain", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith(complaint) and captured.err.count("\n") == 1 and not captured.out
+
+
+def test_the_command_decodes_elements(capsys):
+    assert main(["decode", "e4m3", "0x7e"]) == 0
+    assert capsys.readouterr().out.startswith("E4M3 0x7e = 448\n")
+    assert main(["decode", "FP16", "0x3c00", "0x10000"]) == 2
+    assert capsys.readouterr().err == "linxtile: code of FP16 must be 0x0 to 0xffff, not 0x10000\n"
