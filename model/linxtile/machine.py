@@ -15,7 +15,7 @@ from linxtile.isa.faults import Rule
 from linxtile.isa.operations import operation
 from linxtile.isa.support import MODEL_LAYOUTS
 from linxtile.memory import Memory
-from linxtile.operations import Implementation, Outcome, implementation
+from linxtile.operations import Context, Implementation, Outcome, implementation
 from linxtile.queues import QueueState, TileQueues, parse_name
 from linxtile.retired import Retired, RunResult
 from linxtile.stored_tile import StoredTile
@@ -171,7 +171,7 @@ class Machine:
         if bases is None:
             raise BlockFault(Rule.CAPACITY)
         try:
-            outcome = implementation.execute(block, sources, self.memory, accumulator)
+            outcome = implementation.execute(block, sources, Context(self.memory, accumulator))
         except BlockFault:
             self._allocator.restore(bases, sizes, pointer)
             raise

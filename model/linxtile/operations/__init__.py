@@ -10,7 +10,7 @@ from types import MappingProxyType
 from linxtile.isa.operations import Operation, Shape
 from linxtile.isa.support import MODEL_OPERATIONS
 from linxtile.operations.acc_convert import AccConvert
-from linxtile.operations.base import Implementation, Outcome
+from linxtile.operations.base import Context, Implementation, Outcome
 from linxtile.operations.elementwise import Convert, Elementwise, ScalarExpand
 from linxtile.operations.histogram import Histogram
 from linxtile.operations.kernels import KERNELS
@@ -19,7 +19,7 @@ from linxtile.operations.matrix import Product
 from linxtile.operations.move import Load, Move, Store
 from linxtile.operations.vectors import Along, Expand, ExpandOp, Reduce
 
-__all__ = ["IMPLEMENTATIONS", "KERNELS", "Implementation", "Outcome", "implementation"]
+__all__ = ["IMPLEMENTATIONS", "KERNELS", "Context", "Implementation", "Outcome", "implementation"]
 
 _PRODUCT = Product()
 

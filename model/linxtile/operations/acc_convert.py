@@ -12,9 +12,8 @@ from linxtile.flags import NO_FLAG
 from linxtile.isa.block import Block
 from linxtile.isa.codes import Layout, PadValue
 from linxtile.isa.faults import Rule
-from linxtile.memory import Memory
 from linxtile.numerics import arithmetic, tree_reduce
-from linxtile.operations.base import Outcome, element_type, second_type
+from linxtile.operations.base import Context, Outcome, element_type, second_type
 from linxtile.operations.image import read_scalar, write_tile, write_vector
 from linxtile.operations.layout import FRACTAL_ROWS, TileLayout, band_elements, tile_layout
 from linxtile.stored_tile import StoredTile, matrix_rows
@@ -62,14 +61,12 @@ class AccConvert:
         if rows > min(layout.rows, m) or columns > n or any(needed > vector.size_bytes * 8 for vector in vectors):
             raise BlockFault(Rule.PARM_CAPACITY)
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Scale and convert with a rounding each; the row maximum is that of the raw values."""
-        if accumulator is None:
+        if context.accumulator is None:
             raise ValueError(f"{block.operation.name} needs the contents of the ACC")
         source, destination = element_type(block), second_type(block)
-        raw = accumulator.codes[: block.valid_rows, : block.valid_columns]
+        raw = context.accumulator.codes[: block.valid_rows, : block.valid_columns]
         scaled, flags = arithmetic(source).multiply(raw, read_scalar(block)) if block.scalars else (raw, NO_FLAG)
         values, raised = convert(scaled, source, destination, block.rounding, block.saturate)
         flags |= raised

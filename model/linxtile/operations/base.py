@@ -40,8 +40,25 @@ class Outcome:
     accumulator: Accumulator | None = None
 
 
+@dataclass(slots=True)
+class Context:
+    """What a block works on besides its tiles.
+
+    Attributes
+    ----------
+    accumulator : Accumulator or None
+        The ACC, for an operation that reads it.
+    track_flags : bool
+        Whether status flags are worked out; a machine always does.
+    """
+
+    memory: Memory
+    accumulator: Accumulator | None = None
+    track_flags: bool = True
+
+
 class Implementation(Protocol):
-    """A shape family. ``accumulator`` is the ACC for an operation that reads it, else None."""
+    """A shape family."""
 
     needs_kernel: bool
     """Whether each operation of the family has a row in `KERNELS`."""
@@ -55,9 +72,7 @@ class Implementation(Protocol):
             One of PARM_SPLIT ... PARM_CAPACITY.
         """
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Do the work; memory changes only when nothing can fail any more.
 
         Raises

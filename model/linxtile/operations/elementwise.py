@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from linxtile.accumulator import Accumulator
 from linxtile.conversion import convert
 from linxtile.isa.block import Block
-from linxtile.memory import Memory
-from linxtile.operations.base import Outcome, check_shapes, element_type, second_type
+from linxtile.operations.base import Context, Outcome, check_shapes, element_type, second_type
 from linxtile.operations.image import read_matrix, read_scalar, write_matrix
 from linxtile.operations.kernels import kernel
 from linxtile.stored_tile import StoredTile
@@ -27,14 +26,12 @@ class Elementwise:
         """Sources and destination are matrices of one geometry."""
         _check(block, sources)
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Apply the kernel to the valid area, pad the rest."""
         operands = [read_matrix(source, block) for source in sources]
         if block.scalars:
             operands.insert(1, read_scalar(block))
-        values, flags = kernel(block.operation.name, element_type(block))(*operands)
+        values, flags = kernel(block.operation.name, element_type(block), context.track_flags)(*operands)
         return Outcome([write_matrix(block.destinations[0].size_bytes, block, values)], flags)
 
 
@@ -47,9 +44,7 @@ class ScalarExpand:
         """The destination is a matrix."""
         _check(block, sources)
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Fill the valid area, pad the rest."""
         return Outcome([write_matrix(block.destinations[0].size_bytes, block, read_scalar(block))])
 
@@ -69,13 +64,12 @@ class Convert:
             ],
         )
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Convert the valid area, pad the rest in the type of the destination."""
         destination = second_type(block)
         values, flags = convert(
-            read_matrix(sources[0], block), element_type(block), destination, block.rounding, block.saturate
-        )
+            read_matrix(sources[0], block), element_type(block), destination, block.rounding, block.saturate,
+            context.track_flags,
+        )  # fmt: skip
         data = write_matrix(block.destinations[0].size_bytes, block, values, destination)
         return Outcome([data], flags, element_bits=[destination.storage_bits])

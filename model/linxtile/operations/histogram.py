@@ -7,8 +7,7 @@ import numpy as np
 from linxtile.accumulator import Accumulator
 from linxtile.isa.block import Block
 from linxtile.isa.codes import PadValue
-from linxtile.memory import Memory
-from linxtile.operations.base import Outcome, check_shapes, element_type, second_type
+from linxtile.operations.base import Context, Outcome, check_shapes, element_type, second_type
 from linxtile.operations.image import code_type, read_matrix, write_vector
 from linxtile.stored_tile import StoredTile
 
@@ -40,9 +39,7 @@ class Histogram:
             [(sources[1].size, filter_bytes(block) * 8), (block.destinations[0].size_bytes, counters)],
         )
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Count; what lies behind the counters is zero."""
         codes = read_matrix(sources[0], block)
         # Byte b of an element in the last axis, the most significant first.

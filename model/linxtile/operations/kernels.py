@@ -66,7 +66,7 @@ KERNELS: Mapping[str, str] = MappingProxyType(_table())
 """Method of `linxtile.numerics` (and function of `linxtile.exact`) by operation."""
 
 
-def kernel(operation: str, data_type: DataType) -> Callable[..., Result]:
+def kernel(operation: str, data_type: DataType, track_flags: bool = True) -> Callable[..., Result]:
     """Return the array function of an operation: codes in, codes and flags out."""
-    function: Any = getattr(arithmetic(data_type), KERNELS[operation])
+    function: Any = getattr(arithmetic(data_type, track_flags), KERNELS[operation])
     return function  # type: ignore[no-any-return]

@@ -13,9 +13,8 @@ from linxtile.accumulator import Accumulator
 from linxtile.arrays import Bytes
 from linxtile.isa.block import Block
 from linxtile.isa.codes import CompareMode, PadValue
-from linxtile.memory import Memory
 from linxtile.numerics import arithmetic
-from linxtile.operations.base import Outcome, check_shapes, element_type
+from linxtile.operations.base import Context, Outcome, check_shapes, element_type
 from linxtile.operations.image import read_matrix, read_scalar, write_matrix
 from linxtile.stored_tile import MASK_BITS, StoredTile, matrix_rows
 
@@ -58,13 +57,13 @@ class Compare:
             block, [(source.size, element_bits) for source in sources], [(block.destinations[0].size_bytes, bits)]
         )
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Compare the valid area, pad the rest."""
         first = read_matrix(sources[0], block)
         second = read_scalar(block) if block.scalars else read_matrix(sources[1], block)
-        bits, flags = arithmetic(element_type(block)).compare(first, second, CompareMode(block.compare))
+        bits, flags = arithmetic(element_type(block), context.track_flags).compare(
+            first, second, CompareMode(block.compare)
+        )
         rows = _source_rows(block, sources[0])
         data = write_mask(block.destinations[0].size_bytes, rows, block.columns, bits, block.pad)
         return Outcome([data], flags, element_bits=[MASK_BITS])
@@ -82,9 +81,7 @@ class Select:
         bits = (block.valid_rows - 1) * block.columns + block.valid_columns
         check_shapes(block, [(size, element_bits) for size in sizes], [(sources[0].size, bits)])
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Take each valid element from the first or the second operand, pad the rest."""
         mask = read_mask(sources[0].data, block.valid_rows, block.columns, block.valid_columns)
         first = read_matrix(sources[1], block)

@@ -11,9 +11,8 @@ from linxtile.isa.block import Block
 from linxtile.isa.faults import Rule
 from linxtile.isa.operations import Shape
 from linxtile.isa.types import DataType, Kind, data_type
-from linxtile.memory import Memory
 from linxtile.numerics import arithmetic
-from linxtile.operations.base import Outcome, check_contents, element_type, second_type
+from linxtile.operations.base import Context, Outcome, check_contents, element_type, second_type
 from linxtile.operations.image import elements, read_vector
 from linxtile.operations.layout import FRACTAL_ROWS, TileLayout, band_elements
 from linxtile.operations.products import accumulate
@@ -76,12 +75,10 @@ class Product:
             raise BlockFault(Rule.PARM_CAPACITY)
         check_contents(contents)
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Convert the operands to the result type, accumulate k after k, add the bias last."""
         result, (a, b), flags = result_type(block), *_operands(block, sources)
-        total, raised = accumulate(a, b, None if accumulator is None else accumulator.codes, result)
+        total, raised = accumulate(a, b, None if context.accumulator is None else context.accumulator.codes, result)
         flags |= raised
         if len(sources) > 2:
             bias = read_vector(sources[2], block.lb[1], result)

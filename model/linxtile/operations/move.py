@@ -9,8 +9,7 @@ from linxtile.arrays import Codes
 from linxtile.faults import BlockFault
 from linxtile.isa.block import Block
 from linxtile.isa.faults import Rule
-from linxtile.memory import Memory
-from linxtile.operations.base import Outcome, check_shapes, element_type
+from linxtile.operations.base import Context, Outcome, check_shapes, element_type
 from linxtile.operations.image import elements, write_tile
 from linxtile.operations.layout import TileLayout, is_fractal, tile_layout
 from linxtile.operations.lines import Lines
@@ -31,17 +30,15 @@ class Load:
         """The destinations are the parts of a matrix."""
         check_parts(block, _sizes(block))
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Read the valid elements, put each part on a background of padding."""
         lines = Lines.of(block)
-        lines.require(memory, block, Rule.MEM_READ)
+        lines.require(context.memory, block, Rule.MEM_READ)
         sizes = _sizes(block)
         valid_bits = block.valid_rows * block.valid_columns * element_type(block).storage_bits
         if tile_order(block) == "ND" and [valid_bits] == [size * 8 for size in sizes]:
-            return Outcome([lines.read_bytes(memory).copy().reshape(-1)])
-        values = lines.read(memory, block)
+            return Outcome([lines.read_bytes(context.memory).copy().reshape(-1)])
+        values = lines.read(context.memory, block)
         return Outcome([
             write_tile(sizes[0], part.layout, element_type(block), block.pad, values[part.area])
             for part in parts(block, sizes)
@@ -57,13 +54,11 @@ class Store:
         """The sources are the parts of a matrix."""
         check_parts(block, [source.size for source in sources])
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Collect the valid elements of the parts and write them and nothing else."""
         lines = Lines.of(block)
-        lines.require(memory, block, Rule.MEM_WRITE)
-        return Outcome(writes=lines.write(memory, block, _collect(block, sources)))
+        lines.require(context.memory, block, Rule.MEM_WRITE)
+        return Outcome(writes=lines.write(context.memory, block, _collect(block, sources)))
 
 
 def _collect(block: Block, sources: Sequence[StoredTile]) -> Codes:
@@ -88,9 +83,7 @@ class Move:
             if is_fractal(order) and not layout.is_aligned:
                 raise BlockFault(Rule.PARM_ALIGN)
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Read the valid area in the one order and write it in the other, pad the rest."""
         source, destination = _layouts(block, sources)
         codes = elements(sources[0].data, element_type(block))

@@ -8,9 +8,8 @@ import numpy as np
 from linxtile.accumulator import Accumulator
 from linxtile.arrays import Codes
 from linxtile.isa.block import Block
-from linxtile.memory import Memory
 from linxtile.numerics import arithmetic, tree_reduce
-from linxtile.operations.base import Outcome, check_shapes, element_type
+from linxtile.operations.base import Context, Outcome, check_shapes, element_type
 from linxtile.operations.image import read_matrix, read_vector, write_matrix, write_vector
 from linxtile.operations.kernels import kernel
 from linxtile.stored_tile import StoredTile
@@ -49,15 +48,14 @@ class Reduce:
         matrix = (sources[0].size, element_type(block).storage_bits)
         check_shapes(block, [matrix], [(block.destinations[0].size_bytes, self._along.bits(block))])
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Read the leaves, reduce each row or column, pad after the last result."""
         data_type = element_type(block)
-        leaves, leaf_flags = arithmetic(data_type).read(read_matrix(sources[0], block))
+        kind = arithmetic(data_type, context.track_flags)
+        leaves, leaf_flags = kind.read(read_matrix(sources[0], block))
         # Lanes are columns of the array. Rows are transposed in memory, so that every level works on contiguous runs.
         lanes = np.ascontiguousarray(leaves.T) if self._along is Along.ROWS else leaves
-        roots, node_flags = tree_reduce(lanes, kernel(block.operation.name, data_type))
+        roots, node_flags = tree_reduce(lanes, kernel(block.operation.name, data_type, context.track_flags))
         data = write_vector(block.destinations[0].size_bytes, roots, data_type, block.pad)
         return Outcome([data], leaf_flags | node_flags)
 
@@ -75,9 +73,7 @@ class Expand:
         matrix = (block.destinations[0].size_bytes, element_type(block).storage_bits)
         check_shapes(block, [matrix], [(sources[0].size, self._along.bits(block))])
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Repeat each element along its row or column, pad the rest."""
         return Outcome([write_matrix(block.destinations[0].size_bytes, block, self._along.read(sources[0], block))])
 
@@ -96,10 +92,8 @@ class ExpandOp:
         matrices = [(sources[0].size, element_bits), (block.destinations[0].size_bytes, element_bits)]
         check_shapes(block, matrices, [(sources[1].size, self._along.bits(block))])
 
-    def execute(
-        self, block: Block, sources: Sequence[StoredTile], memory: Memory, accumulator: Accumulator | None = None
-    ) -> Outcome:
+    def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Apply the kernel to the valid area, pad the rest."""
         operands = read_matrix(sources[0], block), self._along.read(sources[1], block)
-        values, flags = kernel(block.operation.name, element_type(block))(*operands)
+        values, flags = kernel(block.operation.name, element_type(block), context.track_flags)(*operands)
         return Outcome([write_matrix(block.destinations[0].size_bytes, block, values)], flags)

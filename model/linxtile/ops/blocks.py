@@ -14,7 +14,7 @@ from linxtile.isa.codes import CompareMode, Destination, Layout, PadValue, Queue
 from linxtile.isa.operations import Operation, operation
 from linxtile.isa.types import DataType
 from linxtile.memory import Memory
-from linxtile.operations import Outcome, implementation
+from linxtile.operations import Context, Outcome, implementation
 from linxtile.operations.image import code_type
 from linxtile.ops.flags import Flags
 from linxtile.stored_tile import StoredTile
@@ -62,7 +62,7 @@ class Call:
         block = self._block(row, len(sources))
         try:
             found.check(block, sources, self.accumulator)
-            outcome = found.execute(block, sources, self.memory, self.accumulator)
+            outcome = found.execute(block, sources, Context(self.memory, self.accumulator, self.flags is not None))
         except BlockFault as fault:
             raise ValueError(f"{self.name} breaks the rule {fault.rule.name}: {fault.rule.row.trigger}") from None
         if self.flags is not None:
