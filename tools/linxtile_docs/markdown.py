@@ -4,13 +4,19 @@ from collections.abc import Iterable, Sequence
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table; cells are shown as they print, and a bar in a cell stays a bar."""
+    """Return a table; cells are shown as they print, and a bar in a cell, in code or not, stays a bar."""
     lines = [_row(header), _row(["---"] * len(header)), *(_row(row) for row in rows)]
     return "\n".join(lines) + "\n"
 
 
 def _row(cells: Sequence[object]) -> str:
-    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(_cell(str(cell)) for cell in cells) + " |"
+
+
+def _cell(text: str) -> str:
+    # MkDocs takes a bar inside of code as it is, and would show the backslash.
+    pieces = text.split("`")
+    return "`".join(piece if place % 2 else piece.replace("|", "\\|") for place, piece in enumerate(pieces))
 
 
 def code(text: str, language: str = "") -> str:

@@ -14,6 +14,7 @@ from linxtile_docs.fault_list import rule_table, specific_rules
 from linxtile_docs.markdown import code, codes, table
 from linxtile_docs.notes import special_cases
 from linxtile_docs.program import line
+from linxtile_docs.python_section import python_section
 from linxtile_docs.worked import worked
 
 _FIELDS = {
@@ -31,6 +32,7 @@ def operation_page(row: Operation) -> str:
             f"# {row.name}\n",
             *_introduction(row),
             "## Syntax and encoding\n", *_encoding(row),
+            *python_section(row),
             "## Operands\n", _operands(row),
             "## Types\n", _types(row),
             *_special_cases(row),
