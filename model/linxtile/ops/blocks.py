@@ -1,8 +1,8 @@
 """How a call becomes a block: the same implementations that the machine runs, without queues and memory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from linxtile.arrays import Bytes
 from linxtile.faults import BlockFault
 from linxtile.isa.block import Attributes, Block, Source, Target
 from linxtile.isa.codes import CompareMode, Destination, Layout, PadValue, Queue, RoundingMode
-from linxtile.isa.operations import Operation, operation
-from linxtile.isa.types import DataType
+from linxtile.isa.operations import operation
+from linxtile.isa.types import DataType, data_type
 from linxtile.memory import Memory
-from linxtile.operations import Context, Outcome, implementation
+from linxtile.operations import Context, Implementation, Outcome, implementation
 from linxtile.operations.image import code_type
 from linxtile.ops.flags import Flags
 from linxtile.stored_tile import StoredTile
@@ -22,25 +22,25 @@ from linxtile.tile import Tile
 
 _SOURCE = Source(Queue.T, 1, False, 0)
 _NO_MEMORY = Memory()
+_REMEMBERED_CALLS = 1024
 
 
-@dataclass
-class Call:
-    """One call of an operation: what B.DATR, B.DIM and B.IOR would say.
+class Header(NamedTuple):
+    """What the header words of a call would say; types by name.
 
     Attributes
     ----------
     dimensions : tuple of int
         Values of LB0, LB1, LB2, by the roles of the operation.
-    sizes : sequence of int
+    sizes : tuple of int
         Bytes of each destination.
     """
 
     name: str
-    data_type: DataType | None
+    type_name: str
     dimensions: tuple[int, int, int]
-    sizes: Sequence[int]
-    second_type: DataType | None = None
+    sizes: tuple[int, ...]
+    second_type: str | None = None
     scalars: tuple[int, ...] = ()
     pad: PadValue = PadValue.NULL
     layout: Layout = Layout.NORM
@@ -49,35 +49,74 @@ class Call:
     canonical: bool = False
     compare: CompareMode = CompareMode.EQ
     byte_id: int = 0
-    flags: Flags | None = None
-    memory: Memory = _NO_MEMORY
-    accumulator: Accumulator | None = None
+
+
+class Call:
+    """One call of an operation: its header, and what it works on besides its tiles.
+
+    ``header`` are further fields of `Header`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        row: DataType,
+        dimensions: tuple[int, int, int],
+        sizes: Sequence[int],
+        *,
+        second_type: DataType | None = None,
+        flags: Flags | None = None,
+        memory: Memory = _NO_MEMORY,
+        accumulator: Accumulator | None = None,
+        **header: Any,
+    ):
+        second = None if second_type is None else second_type.name
+        self._header = Header(name, row.name, dimensions, tuple(sizes), second, **header)
+        self._flags, self._memory, self._accumulator = flags, memory, accumulator
 
     def run(self, sources: Sequence[StoredTile]) -> Outcome:
         """Check and execute; a broken rule is a ValueError."""
-        row = operation(self.name)
-        found = implementation(row)
-        if found is None:
-            raise ValueError(f"{self.name} is not executed by the model")
-        block = self._block(row, len(sources))
+        held = self._accumulator
+        found, block = _prepared(self._header, tuple([source.size for source in sources]), held is not None)
         try:
-            found.check(block, sources, self.accumulator)
-            outcome = found.execute(block, sources, Context(self.memory, self.accumulator, self.flags is not None))
+            if held is not None:
+                found.check(block, sources, held)
+            outcome = found.execute(block, sources, Context(self._memory, held, self._flags is not None))
         except BlockFault as fault:
-            raise ValueError(f"{self.name} breaks the rule {fault.rule.name}: {fault.rule.row.trigger}") from None
-        if self.flags is not None:
-            self.flags.raised |= outcome.flags
+            raise _refused(self._header.name, fault) from None
+        if self._flags is not None:
+            self._flags.raised |= outcome.flags
         return outcome
 
-    def _block(self, row: Operation, source_count: int) -> Block:
-        return Block(
-            address=0, operation=row, data_type=self.data_type, second_type=self.second_type, layout=self.layout,
-            pad=self.pad, byte_id=self.byte_id, saturate=self.saturate, canonical=self.canonical, rounding=self.rounding,
-            compare=self.compare, lb=self.dimensions, lb_present=(True, True, True), scalars=self.scalars,
-            scalar_registers=(), sources=(_SOURCE,) * source_count,
-            destinations=tuple(Target(Destination.T, 0, size, 0) for size in self.sizes), dependency_sources=(),
-            dependency_destination=False, attributes=Attributes(),
-        )  # fmt: skip
+
+def _refused(name: str, fault: BlockFault) -> ValueError:
+    return ValueError(f"{name} breaks the rule {fault.rule.name}: {fault.rule.row.trigger}")
+
+
+@lru_cache(_REMEMBERED_CALLS)
+def _prepared(header: Header, source_sizes: tuple[int, ...], reads_acc: bool) -> tuple[Implementation, Block]:
+    """Return what executes a call, and its block; checked, unless the rules depend on what the ACC holds."""
+    row = operation(header.name)
+    found = implementation(row)
+    if found is None:
+        raise ValueError(f"{header.name} is not executed by the model")
+    block = Block(
+        address=0, operation=row, data_type=data_type(header.type_name),
+        second_type=None if header.second_type is None else data_type(header.second_type), layout=header.layout,
+        pad=header.pad, byte_id=header.byte_id, saturate=header.saturate, canonical=header.canonical,
+        rounding=header.rounding, compare=header.compare, lb=header.dimensions, lb_present=(True, True, True),
+        scalars=header.scalars, scalar_registers=(), sources=(_SOURCE,) * len(source_sizes),
+        destinations=tuple(Target(Destination.T, 0, size, 0) for size in header.sizes), dependency_sources=(),
+        dependency_destination=False, attributes=Attributes(),
+    )  # fmt: skip
+    if not reads_acc:
+        # The rules look at sizes alone.
+        empty = np.zeros(max(source_sizes, default=0), np.uint8)
+        try:
+            found.check(block, [StoredTile(empty[:size], 0, 0) for size in source_sizes])
+        except BlockFault as fault:
+            raise _refused(header.name, fault) from None
+    return found, block
 
 
 def image_bytes(shape: tuple[int, int], row: DataType) -> int:
