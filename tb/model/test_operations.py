@@ -8,13 +8,21 @@ from linxtile import CoreConfig, Flag, Machine, exact
 from linxtile.asm import assemble
 from linxtile.isa.codes import PadValue
 from linxtile.isa.operations import Shape, operation
-from linxtile.isa.support import RTL_OPERATIONS
+from linxtile.isa.support import MODEL_OPERATIONS
 from linxtile.isa.types import data_type
 from linxtile.operations import IMPLEMENTATIONS, KERNELS, implementation
 
 DATA = 0x10000
+ROW_SHAPES = (Shape.ROW_REDUCE, Shape.ROW_EXPAND, Shape.ROW_EXPAND_OP)
+SHAPES = {
+    *(Shape.ELEMENTWISE, Shape.SCALAR_EXPAND), *ROW_SHAPES,
+    *(Shape.COLUMN_REDUCE, Shape.COLUMN_EXPAND, Shape.COLUMN_EXPAND_OP),
+}  # fmt: skip
 COMPUTING = [
-    (name, kind) for name in RTL_OPERATIONS if name not in ("TLOAD", "TSTORE") for kind in sorted(RTL_OPERATIONS[name])
+    (name, kind)
+    for name in MODEL_OPERATIONS
+    if operation(name).shape in SHAPES
+    for kind in sorted(MODEL_OPERATIONS[name])
 ]
 SPECIALS = ("canonical_nan", "positive_infinity", "max_finite", "min_finite")
 
@@ -73,23 +81,31 @@ class Walk:
         """Return the valid element (r, c)."""
         shape, at = self.operation.shape, r * self.columns + c
         if shape is Shape.ELEMENTWISE:
-            return self.combine(*(element(source, at, self.row) for source in sources), *scalars)
+            codes = [element(source, at, self.row) for source in sources]
+            return self.combine(*codes[:1], *scalars, *codes[1:])
         if shape is Shape.SCALAR_EXPAND:
             return scalars[0]
-        if shape is Shape.ROW_EXPAND:
-            return element(sources[0], r, self.row)
-        return self.combine(element(sources[0], at, self.row), element(sources[1], r, self.row))
+        vector = element(sources[-1], r if shape in ROW_SHAPES else c, self.row)
+        if shape in (Shape.ROW_EXPAND, Shape.COLUMN_EXPAND):
+            return vector
+        return self.combine(element(sources[0], at, self.row), vector)
+
+    def reduced(self, source):
+        """Return the results of a reduction."""
+        rows, valid_columns = self.shape
+        places = [[r * self.columns + c for c in range(valid_columns)] for r in range(rows)]
+        if self.operation.shape is Shape.COLUMN_REDUCE:
+            places = zip(*places, strict=True)
+        return [tree([self.read(element(source, at, self.row)) for at in line], self.combine) for line in places]
 
     def expected(self, size, sources, scalars):
         """Return the bytes of the destination."""
         rows, valid_columns = self.shape
         width = self.row.storage_bits // 8
         out = []
-        if self.operation.shape is Shape.ROW_REDUCE:
-            for r in range(rows):
-                leaves = [self.read(element(sources[0], r * self.columns + c, self.row)) for c in range(valid_columns)]
-                out.append(tree(leaves, self.combine))
-            out += [self.padding] * (size // width - rows)
+        if self.operation.shape in (Shape.ROW_REDUCE, Shape.COLUMN_REDUCE):
+            out = self.reduced(sources[0])
+            out += [self.padding] * (size // width - len(out))
         else:
             for r in range(size // (self.columns * width)):
                 for c in range(self.columns):
@@ -121,24 +137,16 @@ def run_block(name, kind, geometry, padding, sizes, scalars, data):
     return result.blocks[-1]
 
 
-def geometries(name, row, rng):
-    """Return (rows, valid columns, columns), destination and source sizes: full, ragged, with a tail, a vector that just fits."""
-    width, shape = row.storage_bits // 8, operation(name).shape
+def geometries(row, rng):
+    """Return two of these: full, ragged, with a tail, one column; as (rows, valid columns, columns) and two sizes."""
+    width = row.storage_bits // 8
     result = []
-    for columns, full in ((256 // width // 4, True), (7, False), (256 // width // 3, False), (1, True)):
-        size = rng.choice([256, 512])
-        most = min(size, 256) // (columns * width)
-        rows, valid = (
-            (4 if columns > 1 else most, columns)
-            if full
-            else (rng.randrange(1, most + 1), rng.randrange(1, columns + 1))
-        )
-        source = 256 if rng.random() < 0.5 else 512
-        if full:
-            size = source = 256
-        if shape is Shape.ROW_REDUCE:
-            size = 256
-        result.append(((rows, valid, columns), size, source))
+    for columns in rng.sample([64 // width, 7, 256 // width // 3, 1], 2):
+        sizes = [256, 256] if columns == 64 // width else [rng.choice([256, 512]) for _ in range(2)]
+        rows, valid = 256 // (columns * width), columns
+        if rng.random() < 0.7:
+            rows, valid = rng.randrange(1, min(rows, 12) + 1), rng.randrange(1, min(columns, 12) + 1)
+        result.append(((rows, valid, columns), *sizes))
     return result
 
 
@@ -146,7 +154,7 @@ def geometries(name, row, rng):
 def test_a_block_gives_what_a_walk_over_its_elements_gives(name, kind):
     row = data_type(kind)
     rng = random.Random(f"{name} {kind}")
-    for geometry, size, source_size in geometries(name, row, rng):
+    for geometry, size, source_size in geometries(row, rng):
         padding = rng.choice([value.text for value in PadValue])
         data = [tile_bytes(row, source_size, rng) for _ in operation(name).sources]
         scalars = [rng.getrandbits(64)] if operation(name).max_scalars else []
@@ -189,17 +197,23 @@ def test_flags_of_padding_and_of_other_columns_are_not_raised():
     assert run_block("TADD", "FP32", (1, 2, 8), "Max", 256, [], [data, data]).block_flags == Flag.NV
 
 
-def test_the_foundation_is_implemented_and_the_rest_is_refused_in_a_configuration():
-    for name in RTL_OPERATIONS:
+def test_what_the_model_lacks_is_refused_in_a_configuration():
+    for name, types in MODEL_OPERATIONS.items():
         assert implementation(operation(name)) is IMPLEMENTATIONS[operation(name).shape]
-    assert implementation(operation("TMUL")) is None
-    assert implementation(operation("TCVT")) is None
-    with pytest.raises(ValueError, match="the model does not execute TMUL, which the configuration 'default' asks for"):
-        Machine(CoreConfig(operations={"TMUL": frozenset({"FP32"})}))
-    with pytest.raises(ValueError, match="the model moves 1 tile a block, not the 2 of 'default'"):
-        Machine(CoreConfig(move_tiles=2))
-    with pytest.raises(ValueError, match="the model moves in layout NORM, not the ND2NZ of 'default'"):
-        Machine(CoreConfig(move_layouts=frozenset({"NORM", "ND2NZ"})))
+        assert types
+    assert implementation(operation("MGATHER")) is None
+    assert implementation(operation("TMATMULMX")) is None
+    with pytest.raises(ValueError, match="the model does not execute MGATHER, which the configuration 'default' asks"):
+        Machine(CoreConfig(operations={"MGATHER": frozenset({"FP32"})}))
+    with pytest.raises(
+        ValueError, match="the model does not move in layout NZ2ZN, which the configuration 'default' a"
+    ):
+        Machine(CoreConfig(move_layouts=frozenset({"NORM", "NZ2ZN"})))
+
+
+def test_every_operation_of_a_family_that_computes_has_a_kernel():
+    computing = {name for name in MODEL_OPERATIONS if implementation(operation(name)).needs_kernel}
+    assert set(KERNELS) == computing
 
 
 def test_a_smaller_configuration_leaves_operations_out():
