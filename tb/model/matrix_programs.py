@@ -74,18 +74,17 @@ def run(tiles, lines, machine=None):
     return machine, machine.run()
 
 
-def machine_with_accumulator(patterns, scale=None):
-    """Return a machine whose ACC holds these 32-bit patterns: their product with the identity in integers.
+def machine_with_accumulator(patterns, scale=0):
+    """Return a machine whose ACC holds these 32-bit patterns, at most 64 a row, and whose a3 holds the scale.
 
-    ``patterns`` are rows of at most 16 columns a fractal; a scale goes to register a3.
+    They get there as integers, by their product with the identity.
     """
-    m, n = len(patterns), len(patterns[0])
-    size = 32 * 1024 if n > 32 else 8192
-    rng = random.Random(1)
-    identity = [[int(k == j) for j in range(n)] for k in range(n)]
-    tiles = [left_tile(patterns, "U32", size, rng), right_tile(identity, "U32", size, rng)]
-    machine, result = run(tiles, f"TMATMUL <{m}, {n}, {n}, U32>, T#2, T#1, ->ACC<32KB>")
+    n, depth, rng = len(patterns[0]), 64, random.Random(1)
+    left = [[*line, *[0] * (depth - n)] for line in patterns]
+    identity = [[int(k == j) for j in range(n)] for k in range(depth)]
+    tiles = [left_tile(left, "U32", 32 * 1024, rng), right_tile(identity, "U32", 32 * 1024, rng)]
+    machine, result = run(tiles, f"TMATMUL <{len(patterns)}, {n}, {depth}, U32>, T#2, T#1, ->ACC<32KB>")
     assert result.fault is None, str(result.fault)
     assert machine.accumulator.codes.tolist() == patterns
-    machine.gprs[REGISTER_NUMBERS["a3"]] = 0 if scale is None else scale
+    machine.gprs[REGISTER_NUMBERS["a3"]] = scale
     return machine
