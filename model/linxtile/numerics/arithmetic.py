@@ -8,11 +8,17 @@ from linxtile.arrays import Codes, Result
 from linxtile.flags import Flag
 from linxtile.isa.codes import CompareMode
 from linxtile.isa.types import DataType
-from linxtile.numerics.blocks import in_blocks
+from linxtile.numerics.blocks import BLOCK, WHOLE, in_blocks
 from linxtile.numerics.float_codes import Block
 from linxtile.numerics.floats import FloatElements
 from linxtile.numerics.integers import IntegerElements
-from linxtile.numerics.native_floats import Binary32Elements, Binary64Elements, BrainElements, HalfElements
+from linxtile.numerics.native_floats import (
+    Binary32Elements,
+    Binary64Elements,
+    BrainElements,
+    HalfElements,
+    SingleElements,
+)
 from linxtile.numerics.rounding import code_type
 from linxtile.numerics.tables import TableElements
 from linxtile.numerics.unpacked import Truths
@@ -96,12 +102,14 @@ class Arithmetic:
         """Compare by value; zeros are equal, a NaN is unequal to all and in no other relation. NV: a signalling NaN."""
         self._check(first, second)
         truths: Any
-        truths, flags = in_blocks(partial(self._functions("compare"), mode=mode), first, second)
+        function, block = self._functions("compare")
+        truths, flags = in_blocks(partial(function, mode=mode), first, second, block=block)
         return truths, flags
 
     def _apply(self, name: str, *operands: Codes) -> Result:
         self._check(*operands)
-        return in_blocks(self._functions(name), *operands)
+        function, block = self._functions(name)
+        return in_blocks(function, *operands, block=block)
 
     def _check(self, *operands: Codes) -> None:
         for codes in operands:
@@ -128,21 +136,25 @@ def arithmetic(data_type: DataType, track_flags: bool = True) -> Arithmetic:
     return Arithmetic(data_type, track_flags)
 
 
-def _functions(data_type: DataType, track_flags: bool) -> Callable[[str], Callable[..., Block]]:
-    """Return what gives the element function of an operation: codes in, new codes and the flags of each element out."""
+def _functions(data_type: DataType, track_flags: bool) -> Callable[[str], tuple[Callable[..., Block], int]]:
+    """Return what gives the element function of an operation and the size of its blocks.
+
+    The function takes codes and returns new codes and the flags of each element.
+    """
     elements = _elements(data_type, track_flags)
     tables = _TABLES.get(data_type.storage_bits, {}) if data_type.is_float else {}
 
     @cache
-    def function(name: str) -> Callable[..., Block]:
+    def function(name: str) -> tuple[Callable[..., Block], int]:
         compute: Callable[..., Any] | None = getattr(elements, name, None)
         if compute is None:
             raise ValueError(f"{name} has no meaning in the float type {data_type.name}")
+        block = WHOLE if name in elements.light else BLOCK
         if isinstance(elements, IntegerElements):
-            return lambda *operands, **options: (compute(*operands, **options), None)
+            return lambda *operands, **options: (compute(*operands, **options), None), block
         if name in tables:
-            return TableElements(compute, data_type.storage_bits, tables[name], track_flags)
-        return compute
+            return TableElements(compute, data_type.storage_bits, tables[name], track_flags), block
+        return compute, block
 
     return function
 
@@ -158,11 +170,16 @@ def _elements(data_type: DataType, track_flags: bool) -> FloatElements | Integer
 _FLOATS: dict[str, type[FloatElements]] = {
     "FP64": Binary64Elements,
     "FP32": Binary32Elements,
+    "TF32": SingleElements,
+    "HF32": SingleElements,
     "FP16": HalfElements,
     "BF16": BrainElements,
 }
 
 _UNARY = dict.fromkeys(("exponential", "logarithm", "reciprocal", "square_root", "reciprocal_root"), 1)
-_BINARY = dict.fromkeys(("add", "subtract", "multiply", "divide", "remainder", "fmod", "leaky_relu"), 2)
-_TABLES = {8: _UNARY | _BINARY, 16: _UNARY}
+_SIGNS = dict.fromkeys(("read", "relu"), 1)
+_BINARY = dict.fromkeys(
+    ("add", "subtract", "multiply", "divide", "remainder", "fmod", "leaky_relu", "maximum", "minimum"), 2
+)
+_TABLES = {8: _SIGNS | _UNARY | _BINARY, 16: _UNARY}
 """Operations that are looked up, by the width of a float type, with their number of operands."""

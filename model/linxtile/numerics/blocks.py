@@ -1,6 +1,7 @@
 """Element-wise work in blocks that stay in cache, however large the arrays are."""
 
 from collections.abc import Callable
+from math import prod
 
 import numpy as np
 
@@ -9,8 +10,11 @@ from linxtile.flags import NO_FLAG, Flag
 from linxtile.numerics.float_codes import Block
 from linxtile.numerics.rounding import ElementFlags
 
-BLOCK = 1 << 13
-"""Elements that are worked on at a time: with a handful of binary64 temporaries they fill a second-level cache."""
+BLOCK = 1 << 15
+"""Elements that are worked on at a time: few enough that the temporaries stay in cache, enough that calls cost little."""
+
+WHOLE = 1 << 62
+"""A block that holds every array, for functions of a pass or two, to which copies of blocks would be a cost."""
 
 
 def in_blocks(function: Callable[..., Block], *operands: Codes, block: int = BLOCK) -> Result:
@@ -28,15 +32,18 @@ def in_blocks(function: Callable[..., Block], *operands: Codes, block: int = BLO
     (ndarray, Flag)
         Results in the shape that the operands broadcast to, and the flags raised by any element.
     """
-    shape = operands[0].shape if len(operands) == 1 else np.broadcast_shapes(*(operand.shape for operand in operands))
-    size = int(np.prod(shape))
+    shape = operands[0].shape
+    alike = all(operand.shape == shape for operand in operands)
+    if not alike:
+        shape = np.broadcast_shapes(*(operand.shape for operand in operands))
+    size = prod(shape)
     if not shape:
         results, raised = in_blocks(function, *(operand.reshape(1) for operand in operands))
         return results.reshape(()), raised
     if size <= block:
         results, flags = function(*operands)
         return results, _any(flags)
-    if all(operand.shape == shape and operand.flags.c_contiguous for operand in operands):
+    if alike and all(operand.flags.c_contiguous for operand in operands):
         results, raised = _along_first(function, [operand.reshape(-1) for operand in operands], size, block)
         return results.reshape(shape), raised
     spread = [np.broadcast_to(operand, shape) for operand in operands]

@@ -27,7 +27,14 @@ class FloatCodes:
     ----------
     track_flags : bool
         Whether to find out the flags.
+
+    Attributes
+    ----------
+    light : set of str
+        Operations of a pass or two.
     """
+
+    light = frozenset(("absolute", "negate"))
 
     def __init__(self, data_type: DataType, track_flags: bool = True):
         self.data_type = data_type
@@ -66,7 +73,7 @@ class FloatCodes:
     def relu(self, codes: Codes) -> Block:
         """Values above zero as they are, all other numbers +0."""
         codes, flags = self.read(codes)
-        codes[codes > self.magnitude] = 0
+        codes *= codes <= self.magnitude
         return codes, flags
 
     def maximum(self, first: Codes, second: Codes) -> Block:
@@ -114,21 +121,33 @@ class FloatCodes:
         return invalid * NV
 
     def _select(self, first: Codes, second: Codes, choose: np.ufunc) -> Block:
-        first, second = self.alive(first), self.alive(second)
-        first_nan, second_nan = self.is_nan(first), self.is_nan(second)
-        flags = None
-        if first_nan.any() or second_nan.any():
-            flags = self.signalling(first, second)
-            first = np.where(first_nan, self.canonical_nan, first)
-            second = np.where(second_nan, self.canonical_nan, second)
-            first, second = np.where(first_nan, second, first), np.where(second_nan, first, second)
-        return self._ordered(choose(self._ordered(first), self._ordered(second))).view(first.dtype), flags
+        left, right = self._ordered(self.alive(first)), self._ordered(self.alive(second))
+        if self._above_infinity(np.maximum(left, right)) or self._below_infinity(np.minimum(left, right)):
+            return self._select_numbers(first, second, choose)
+        return self._ordered(choose(left, right)).view(first.dtype), None
+
+    def _select_numbers(self, first: Codes, second: Codes, choose: np.ufunc) -> Block:
+        """Choose where there are NaN: the other operand, or the canonical NaN if there are two."""
+        left, right = self.alive(first), self.alive(second)
+        left_nan, right_nan = self.is_nan(left), self.is_nan(right)
+        left, right = np.where(left_nan, self.canonical_nan, left), np.where(right_nan, self.canonical_nan, right)
+        left, right = np.where(left_nan, right, left), np.where(right_nan, left, right)
+        chosen = self._ordered(choose(self._ordered(left), self._ordered(right))).view(first.dtype)
+        return chosen, self.signalling(first, second)
+
+    def _above_infinity(self, ordered: npt.NDArray[Any]) -> bool:
+        return bool(np.maximum.reduce(ordered, axis=None, initial=0) > self._largest_number)
+
+    def _below_infinity(self, ordered: npt.NDArray[Any]) -> bool:
+        return bool(np.minimum.reduce(ordered, axis=None, initial=0) < ~self._signed_type.type(self._largest_number))
 
     def _ordered(self, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Map sign and magnitude to integers that sort like the values, -0 below +0; its own inverse."""
         signed = codes.view(self._signed_type)
         place, magnitude = map(self._signed_type.type, (self.data_type.storage_bits - 1, self.data_type.sign_bit - 1))
-        ordered: npt.NDArray[Any] = signed ^ ((signed >> place) & magnitude)
+        ordered: npt.NDArray[Any] = signed >> place
+        ordered &= magnitude
+        ordered ^= signed
         return ordered
 
 

@@ -121,7 +121,8 @@ class FloatElements(FloatCodes):
             values = function(to_floats(operands, self.data_type))
             codes = self.round_wide(values * (1 - _ERROR))
             undecided = codes != self.round_wide(values * (1 + _ERROR))
-        self._settle(name, codes, undecided, operands)
+        if undecided.any():
+            self._settle(name, codes, undecided, operands)
         return codes, self._flags(codes, values, (operands,), pole=0)
 
     def _settle(self, name: str, codes: Codes, undecided: Truths, *operands: Codes) -> None:

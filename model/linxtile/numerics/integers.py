@@ -14,7 +14,18 @@ from linxtile.numerics.unpacked import Truths
 
 
 class IntegerElements:
-    """Two's complement or unsigned integers modulo ``2**w``; no operation raises a flag."""
+    """Two's complement or unsigned integers modulo ``2**w``; no operation raises a flag.
+
+    Attributes
+    ----------
+    light : set of str
+        Operations of a pass or two.
+    """
+
+    light = frozenset(
+        "read add subtract multiply add_three multiply_add maximum minimum compare negate relu bit_and bit_or bit_xor bit_not "
+        "shift_left shift_right".split()
+    )
 
     def __init__(self, data_type: DataType):
         self.data_type = data_type
@@ -131,7 +142,7 @@ class IntegerElements:
     def reciprocal_root(self, codes: Codes) -> Codes:
         """1 for 1, the largest value for 0, 0 for all others."""
         largest = self._code_type.type(self.data_type.max_finite)
-        return np.where(codes == 0, largest, self._code_type.type(1) * (codes == 1))
+        return self._codes(np.where(codes == 0, largest, self._code_type.type(1) * (codes == 1)))
 
     def bit_and(self, first: Codes, second: Codes) -> Codes:
         """Bitwise AND."""
@@ -151,7 +162,7 @@ class IntegerElements:
 
     def shift_left(self, codes: Codes, counts: Codes) -> Codes:
         """Shift by the counts modulo the width."""
-        return np.left_shift(codes, counts & self._count_mask)
+        return self._codes(np.left_shift(codes, counts & self._count_mask))
 
     def shift_right(self, codes: Codes, counts: Codes) -> Codes:
         """Shift by the counts modulo the width; signed types keep their sign."""

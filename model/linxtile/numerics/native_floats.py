@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from linxtile.arrays import Codes
 from linxtile.explog64 import exp64_array, log64_array
@@ -13,11 +14,15 @@ from linxtile.numerics.floats import FloatElements, HostFloats
 from linxtile.numerics.unpacked import Floats, Truths
 from linxtile.numerics.values import to_floats
 
+# FP16 has 15, binary32 has 127.
+_BIAS_OF_BINARY32 = np.float32(2.0**112)
+
 
 class NativeElements(FloatElements):
     """Operations of a type that is one of the host's: its results are rounded already. Addition is IEEE 754's."""
 
     host: Any
+    light = frozenset("absolute negate add subtract multiply divide reciprocal square_root maximum minimum".split())
 
     def values(self, codes: Codes) -> HostFloats:
         """The same bits."""
@@ -137,15 +142,46 @@ class Binary64Elements(NativeElements):
         return codes, self._flags(codes, codes.view(np.float64), operands, pole)
 
 
-class HalfElements(FloatElements):
+class SingleElements(FloatElements):
+    """TF32 and HF32, which have the exponents of binary32 and fewer bits: binary64 is rounded by way of binary32.
+
+    Rounding to odd first keeps what the second rounding must know, as binary32 has more than two bits to spare.
+    """
+
+    def round_wide(self, values: Floats) -> Codes:
+        """Round to odd in binary32, then to nearest even."""
+        return self.round_single(odd_single(values))
+
+    def round_single(self, values: Any) -> Codes:
+        """Round binary32 values to nearest even on the bits: the carry out of the mantissa goes to the exponent."""
+        codes: Codes = _upper_bits(values, self.data_type.dead_bits)
+        codes <<= np.uint32(self.data_type.dead_bits)
+        if has_nan(values):
+            codes[np.isnan(values)] = self.canonical_nan
+        return codes
+
+
+class HalfElements(SingleElements):
     """FP16: elementary operations in binary32, which has ``24 = 2 * 11 + 2`` bits and a far wider range."""
 
     def values(self, codes: Codes) -> HostFloats:
         """Exact in binary32."""
-        values: HostFloats = codes.view(np.float16).astype(np.float32)
+        if np.maximum.reduce(codes & self.magnitude, axis=None, initial=0) > self.max_finite:
+            values: HostFloats = codes.view(np.float16).astype(np.float32)
+            return values
+        # The fields in their places in binary32, the copies of the sign above them removed; then the bias is made good.
+        bits = codes.view(np.int16).astype(np.int32)
+        bits <<= 13
+        bits &= ~0x70000000
+        values = bits.view(np.float32)
+        values *= _BIAS_OF_BINARY32
         return values
 
     def round(self, values: Any) -> Codes:
+        """Elementary operations have their results in binary32."""
+        return self.round_single(values)
+
+    def round_single(self, values: Any) -> Codes:
         """One rounding by the host."""
         codes: Codes = values.astype(np.float16).view(np.uint16)
         if has_nan(values):
@@ -153,7 +189,7 @@ class HalfElements(FloatElements):
         return codes
 
 
-class BrainElements(FloatElements):
+class BrainElements(SingleElements):
     """BF16, the upper half of binary32: elementary operations in binary32, which has more than ``2 * 8 + 2`` bits.
 
     The ranges are the same. Where results are subnormal in binary32 too, sums are exact, and so are products but for
@@ -167,10 +203,12 @@ class BrainElements(FloatElements):
         return values
 
     def round(self, values: Any) -> Codes:
-        """Round to nearest even on the bits: the carry out of the mantissa goes to the exponent."""
-        bits = values.view(np.uint32)
-        odd = (bits >> np.uint32(16)) & np.uint32(1)
-        codes: Codes = ((bits + np.uint32(0x7FFF) + odd) >> np.uint32(16)).astype(np.uint16)
+        """Elementary operations have their results in binary32."""
+        return self.round_single(values)
+
+    def round_single(self, values: Any) -> Codes:
+        """Round to the upper half."""
+        codes: Codes = _upper_bits(values, 16).astype(np.uint16)
         if has_nan(values):
             codes[np.isnan(values)] = self.canonical_nan
         return codes
@@ -184,6 +222,29 @@ def _with_specials(values: Floats, function: Callable[..., Floats], terms: list[
     return np.where(special, function(*(np.where(np.isfinite(term), np.sign(term), term) for term in terms)), values)
 
 
+def odd_single(values: Floats) -> HostFloats:
+    """Round binary64 values to odd in binary32; an overflow gives the largest finite value, whose last bit is one."""
+    single = values.astype(np.float32)
+    error = values - single
+    inexact = np.abs(error) > 0
+    bits = single.view(np.int32)
+    bits -= inexact & ((error < 0) != (values < 0))
+    bits |= inexact
+    return single
+
+
+def _upper_bits(values: HostFloats, count: int) -> npt.NDArray[np.uint32]:
+    """Return the bits of binary32 values without the lowest ``count``, rounded to nearest even."""
+    bits = values.view(np.uint32)
+    rounded = bits >> np.uint32(count)
+    rounded &= np.uint32(1)
+    rounded += np.uint32((1 << (count - 1)) - 1)
+    rounded += bits
+    rounded >>= np.uint32(count)
+    return rounded
+
+
 def has_nan(values: HostFloats) -> bool:
     """Tell whether there is a NaN in an array, in one pass."""
-    return bool(np.isnan(np.minimum.reduce(values, axis=None, initial=0)))
+    smallest = np.minimum.reduce(values, axis=None, initial=0)
+    return bool(smallest != smallest)

@@ -39,7 +39,8 @@ class TableElements:
         codes, flags = self._table = self._table or self._build()
         index: npt.NDArray[np.intp] = operands[0].astype(np.intp)
         for operand in operands[1:]:
-            index = (index << self._code_bits) | operand
+            index <<= self._code_bits
+            index = index | operand
         return codes.take(index), flags.take(index) if self._track_flags and flags is not None else None
 
     def _build(self) -> Table:

@@ -24,7 +24,10 @@ def to_floats(codes: Codes, data_type: DataType) -> Floats:
         # The upper half of binary32.
         narrow = (codes.astype(np.uint32) << np.uint32(16)).view(np.float32)
     else:
-        narrow = (codes & np.uint32(data_type.storage_mask & (-1 << data_type.dead_bits))).view(np.float32)
+        alive = (
+            codes & np.uint32(data_type.storage_mask & (-1 << data_type.dead_bits)) if data_type.dead_bits else codes
+        )
+        narrow = alive.view(np.float32)
     # The host reports signalling NaN.
     with np.errstate(invalid="ignore"):
         return narrow.astype(np.float64)
