@@ -6,12 +6,14 @@ import numpy as np
 
 from linxtile import Mask, Tile, formats
 from linxtile.flags import NO_FLAG
-from linxtile.isa.operations import Operation
+from linxtile.isa.operations import Operation, Shape
 from linxtile.isa.types import DataType
 from linxtile_docs.markdown import code, table
 from linxtile_docs.type_tables import code_text
 from linxtile_docs.worked import Worked, differences, worked
 
+_COMPUTED = "Sources are loaded from memory; the new tiles have the same bytes, and zeros after them:"
+_STORED = "The tile is loaded from memory; the bytes at the second address are those of the result:"
 _MOST_ROWS = 4
 _MOST_COLUMNS = 8
 
@@ -36,7 +38,7 @@ def example_section(row: Operation) -> list[str]:
         code(shown.source, "python"),
         operand_table(shown.operands | shown.results),
         *_flags(shown),
-        "The same on the machine. Sources are loaded from memory; the new tiles have the same bytes, and zeros after them:\n",
+        f"The same on the machine. {_STORED if row.shape is Shape.STORE else _COMPUTED}\n",
         code(shown.program.text),
     ]
 
@@ -51,13 +53,15 @@ def _flags(shown: Worked) -> list[str]:
 def operand_table(tiles: Mapping[str, Tile | Mask]) -> str:
     """Return the elements of tiles, a row of a tile a line: value and code. Large tiles show their corner."""
     shown = {name: _cells(tile) for name, tile in tiles.items()}
+    cut = any(tile.shape != (len(shown[name]), len(shown[name][0])) for name, tile in tiles.items())
     width = max(len(line) for lines in shown.values() for line in lines)
     rows = []
     for name, lines in shown.items():
         for place, line in enumerate(lines):
             head = f"**{name}**[{place}]" if len(lines) > 1 else f"**{name}**"
             rows.append((head, *line, *[""] * (width - len(line))))
-    return table(("", *map(str, range(width))), rows)
+    note = "\nOf a larger tile the first rows and columns are shown.\n" if cut else ""
+    return table(("", *map(str, range(width))), rows) + note
 
 
 def _cells(tile: Tile | Mask) -> list[list[str]]:

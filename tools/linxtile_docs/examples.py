@@ -39,8 +39,8 @@ class Example:
 
 
 _FIRST = ((1.5, -2.0, 65504.0, -0.0), (inf, nan, 1.0, 1024.0))
-_SECOND = ((0.25, -2.0, 65504.0, -0.0), (inf, 1.0, 2.0**-11, 0.5))
-_PAIR = Example("FP16", (_FIRST, _SECOND), remark="65504 is the largest finite value of FP16; infinities can meet.")
+_SECOND = ((0.25, 3.0, 65504.0, 0.0), (-inf, 1.0, 2.0**-11, 0.5))
+_PAIR = Example("FP16", (_FIRST, _SECOND), remark="65504 is the largest finite value of FP16.")
 _MATRIX: Matrix = ((1.0, -2.0, 3.0, 0.5), (4.0, 0.25, -6.0, 8.0), (-1.5, 2.0, 2.5, -4.0))
 _SIGNS: Matrix = ((1.5, -1.5, -0.0, 0.0), (-inf, 65504.0, nan, -(2.0**-24)))
 _DIVISIONS = Example(
@@ -65,7 +65,7 @@ FAMILIES: Mapping[Shape, Example] = {
         remark="What lies outside the two valid rows and four valid columns is padding.",
     ),
     Shape.MASK_RESULT: replace(
-        _PAIR, options={"mode": "LT"}, remark="NaN is below nothing. The eight results fill one byte."
+        _PAIR, options={"mode": "GT"}, remark="NaN is above nothing. The eight results fill one byte."
     ),
     Shape.SELECT: Example("FP16", (((1, 0, 1, 0), (0, 1, 1, 1)), _FIRST, _SECOND), remark="NaN passes as it is."),
     Shape.ROW_REDUCE: Example("FP16", (_MATRIX,)),
@@ -87,7 +87,10 @@ FAMILIES: Mapping[Shape, Example] = {
         remark="From rows in memory to a tile in NZ order; the table shows rows and columns, whatever the order.",
     ),
     Shape.STORE: Example("FP16", (_MATRIX,), options={"stride": 16}, remark="Rows 16 bytes apart; the bytes between stay."),
-    Shape.MOVE: Example("FP16", (_MATRIX,), options={"shape": (16, 16), "layout": "ND2NZ"}),
+    Shape.MOVE: Example(
+        "FP16", (_MATRIX,), options={"shape": (16, 16), "layout": "ND2NZ"},
+        remark="Rows and columns stay, the order of the bytes in the tile changes.",
+    ),
     Shape.MATMUL: Example("FP16", (_LEFT, _RIGHT, _BIAS)),
     Shape.GEMV: Example("FP16", (_LEFT[:1], _RIGHT, _BIAS)),
     Shape.ACC_CONVERT: Example(
@@ -111,14 +114,23 @@ _EVERY_OTHER: Mapping[str, Example] = {
     "TLOG": Example("FP16", (((1.0, 2.0, 10.0, 65504.0), (0.0, -1.0, inf, 2.0**-24)),)),
     "TRECIP": Example("FP16", (((1.0, 3.0, -4.0, 65504.0), (0.0, -0.0, -inf, 2.0**-24)),)),
     "TSQRT TRSQRT": Example("FP16", (((4.0, 2.0, 0.25, 65504.0), (0.0, -0.0, -1.0, inf)),)),
-    "TADDC TSUBC": Example(
+    "TADDC": Example(
         "FP16",
         (((2048.0, 65504.0, inf, -0.0),), ((1.0, 65504.0, 1.0, -0.0),), ((1.0, -65504.0, -inf, -0.0),)),
         remark="2048 + 1 is 2048 in FP16, but 2048 + 1 + 1 is 2050: one rounding.",
     ),
-    "TADDSC TSUBSC": Example(
+    "TSUBC": Example(
+        "FP16",
+        (((2048.0, 65504.0, inf, -0.0),), ((-1.0, -65504.0, 1.0, 0.0),), ((1.0, -65504.0, -inf, -0.0),)),
+        remark="2048 - -1 is 2048 in FP16, but 2048 - -1 + 1 is 2050: one rounding.",
+    ),
+    "TADDSC": Example(
         "FP16", (((2048.0, 65504.0, inf, -0.0),), ((1.0, -65504.0, 1.0, -0.0),)), scalar=1.0,
         remark="2048 + 1 is 2048 in FP16, but 2048 + 1 + 1 is 2050: one rounding.",
+    ),
+    "TSUBSC": Example(
+        "FP16", (((2048.0, 65504.0, inf, -0.0),), ((1.0, -65504.0, 1.0, -0.0),)), scalar=-1.0,
+        remark="2048 - -1 is 2048 in FP16, but 2048 - -1 + 1 is 2050: one rounding.",
     ),
     "TROWEXPANDEXPDIF": Example("FP16", (_MATRIX, ((3.0,), (8.0,), (2.5,)))),
     "TROWEXPANDDIV": Example("FP16", (_MATRIX, ((2.0,), (0.0,), (-3.0,)))),

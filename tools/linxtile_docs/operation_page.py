@@ -19,7 +19,7 @@ from linxtile_docs.worked import worked
 
 _FIELDS = {
     Uses.PAD: "pad: `Zero`, `Max`, `Min` or `Null`", Uses.ROUNDING: "rounding mode: `RNE` and others",
-    Uses.SATURATE: "`Sat`", Uses.SECOND_TYPE: "second type", Uses.COMPARE: "comparison, as a suffix: `.LT`",
+    Uses.SATURATE: "`Sat`", Uses.SECOND_TYPE: "second type", Uses.COMPARE: "comparison, as a suffix: `.GT`",
     Uses.BYTE_ID: "`Byte0` to `Byte3`", Uses.CANONICAL: "`.canon` or `.normal`",
 }  # fmt: skip
 _PLACEHOLDER = 16
