@@ -51,6 +51,13 @@ def test_the_example_of_division_names_its_results():
     assert "Flags raised: `NV`, `DZ`." in page
 
 
+def test_an_example_explains_a_rounding():
+    # 1 + 2**-11 lies half way between 1 and the next number of half precision, 1 + 2**-10.
+    page = operation_page(operation("TADD"))
+    assert "The element in row 1, column 2:" in page
+    assert "half way from 0x3c00 = 1 to 0x3c01 = 1.0009765625; RNE takes the lower" in page
+
+
 def _random_block(row, rng):
     """Return a block of an operation with some wrong things in it."""
     types = [rng.choice(row.source_types)] if row.source_types and rng.random() < 0.9 else []

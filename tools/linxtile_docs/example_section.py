@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from linxtile import Mask, Tile, formats
+from linxtile import Mask, Tile, explain, formats
 from linxtile.flags import NO_FLAG
 from linxtile.isa.operations import Operation, Shape
 from linxtile.isa.types import DataType
@@ -14,6 +14,9 @@ from linxtile_docs.worked import Worked, differences, worked
 
 _COMPUTED = "Sources are loaded from memory; the new tiles have the same bytes, and zeros after them:"
 _STORED = "The tile is loaded from memory; the bytes at the second address are those of the result:"
+_BY_ELEMENT = (
+    Shape.ELEMENTWISE, Shape.MASK_RESULT, Shape.CONVERT, Shape.ROW_EXPAND_OP, Shape.COLUMN_EXPAND_OP,
+)  # fmt: skip
 _MOST_ROWS = 4
 _MOST_COLUMNS = 8
 
@@ -38,6 +41,7 @@ def example_section(row: Operation) -> list[str]:
         code(shown.source, "python"),
         operand_table(shown.operands | shown.results),
         *_flags(shown),
+        *_explanation(shown),
         f"The same on the machine. {_STORED if row.shape is Shape.STORE else _COMPUTED}\n",
         code(shown.program.text),
     ]
@@ -48,6 +52,19 @@ def _flags(shown: Worked) -> list[str]:
         return []
     names = ", ".join(f"`{flag.name}`" for flag in shown.flags) if shown.flags != NO_FLAG else "none"
     return [f"Flags raised: {names}.\n"]
+
+
+def _explanation(shown: Worked) -> list[str]:
+    """Return the steps of one element, for operations that round single elements."""
+    if shown.row.shape not in _BY_ELEMENT:
+        return []
+    example = shown.example
+    inputs = [tile for tile in shown.operands.values() if isinstance(tile, Tile)]
+    scalars = [] if example.scalar is None else [example.scalar]
+    options = {name: example.options[name] for name in ("mode", "rounding") if name in example.options}
+    steps = explain(shown.row.name, (*inputs, *scalars), example.element, to=example.second_type, **options)
+    row, column = example.element
+    return [f"The element in row {row}, column {column}:\n", code(str(steps))] if steps.rounding else []
 
 
 def operand_table(tiles: Mapping[str, Tile | Mask]) -> str:

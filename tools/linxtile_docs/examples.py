@@ -28,6 +28,8 @@ class Example:
         Keyword arguments of the call, by their names in `linxtile.ops`.
     remark : str
         What to look at.
+    element : (int, int)
+        The element that is explained step by step, where the operation rounds single elements.
     """
 
     data_type: str
@@ -36,17 +38,19 @@ class Example:
     second_type: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     remark: str = ""
+    element: tuple[int, int] = (0, 0)
 
 
 _FIRST = ((1.5, -2.0, 65504.0, -0.0), (inf, nan, 1.0, 1024.0))
 _SECOND = ((0.25, 3.0, 65504.0, 0.0), (-inf, 1.0, 2.0**-11, 0.5))
-_PAIR = Example("FP16", (_FIRST, _SECOND), remark="65504 is the largest finite value of FP16.")
+_PAIR = Example("FP16", (_FIRST, _SECOND), remark="65504 is the largest finite value of FP16.", element=(1, 2))
 _MATRIX: Matrix = ((1.0, -2.0, 3.0, 0.5), (4.0, 0.25, -6.0, 8.0), (-1.5, 2.0, 2.5, -4.0))
 _SIGNS: Matrix = ((1.5, -1.5, -0.0, 0.0), (-inf, 65504.0, nan, -(2.0**-24)))
 _DIVISIONS = Example(
     "FP16",
     (((7.0, -7.0, 7.0, -7.0), (1.0, 0.0, -1.0, 5.5)), ((2.0, 2.0, -2.0, -2.0), (0.0, 0.0, 3.0, -2.0))),
     remark="The four combinations of signs, then divisors of zero.",
+    element=(1, 2),
 )
 _BITS = Example("U8", (((12, 10, 255, 128), (0, 1, 170, 85)), ((10, 6, 15, 129), (255, 1, 85, 85))))
 _SHIFTS = Example(
@@ -73,7 +77,7 @@ FAMILIES: Mapping[Shape, Example] = {
     Shape.ROW_EXPAND: Example("FP16", (((1.5,), (-2.0,), (0.0,)),), options={"columns": 4}),
     Shape.ROW_EXPAND_OP: Example("FP16", (_MATRIX, ((1.0,), (0.5,), (-2.0,)))),
     Shape.COLUMN_EXPAND: Example("FP16", (((1.5, -2.0, 0.0, 4.0),),), options={"rows": 3}),
-    Shape.COLUMN_EXPAND_OP: Example("FP16", (_MATRIX, ((1.0, 0.5, -2.0, 4.0),))),
+    Shape.COLUMN_EXPAND_OP: Example("FP16", (_MATRIX, ((1.0, 0.5, -2.0, 4.0),)), element=(0, 1)),
     Shape.CONVERT: Example(
         "FP32", (((1.1875, 464.0, 465.0, -0.0), (1.0625, -1000.0, nan, 2.0**-10)),), second_type="E4M3",
         options={"rounding": "RNE"}, remark="464 is a tie that rounds down to 448; 465 overflows.",
@@ -108,12 +112,12 @@ _EVERY_OTHER: Mapping[str, Example] = {
     "TAND TOR TXOR TANDS TORS TXORS TNOT": replace(_BITS, scalar=15),
     "TSHL TSHR TSHLS TSHRS": replace(_SHIFTS, scalar=9),
     "TABS TNEG TRELU": Example("FP16", (_SIGNS,)),
-    "TPRELU": Example("FP16", (_SIGNS, ((8.0, 8.0, -8.0, 8.0), (0.5, nan, 1.0, 0.5)))),
-    "TLRELU": Example("FP16", (_SIGNS,), scalar=0.5),
-    "TEXP": Example("FP16", (((0.0, 1.0, -1.0, 11.0), (12.0, -17.5, -inf, nan)),), remark="e^12 is above 65504."),
-    "TLOG": Example("FP16", (((1.0, 2.0, 10.0, 65504.0), (0.0, -1.0, inf, 2.0**-24)),)),
-    "TRECIP": Example("FP16", (((1.0, 3.0, -4.0, 65504.0), (0.0, -0.0, -inf, 2.0**-24)),)),
-    "TSQRT TRSQRT": Example("FP16", (((4.0, 2.0, 0.25, 65504.0), (0.0, -0.0, -1.0, inf)),)),
+    "TPRELU": Example("FP16", (_SIGNS, ((8.0, 8.0, -8.0, 8.0), (0.5, nan, 1.0, 0.5))), element=(0, 1)),
+    "TLRELU": Example("FP16", (_SIGNS,), scalar=0.5, element=(0, 1)),
+    "TEXP": Example("FP16", (((0.0, 1.0, -1.0, 11.0), (12.0, -17.5, -inf, nan)),), remark="e^12 is above 65504.", element=(0, 1)),
+    "TLOG": Example("FP16", (((1.0, 2.0, 10.0, 65504.0), (0.0, -1.0, inf, 2.0**-24)),), element=(0, 1)),
+    "TRECIP": Example("FP16", (((1.0, 3.0, -4.0, 65504.0), (0.0, -0.0, -inf, 2.0**-24)),), element=(0, 1)),
+    "TSQRT TRSQRT": Example("FP16", (((4.0, 2.0, 0.25, 65504.0), (0.0, -0.0, -1.0, inf)),), element=(0, 1)),
     "TADDC": Example(
         "FP16",
         (((2048.0, 65504.0, inf, -0.0),), ((1.0, 65504.0, 1.0, -0.0),), ((1.0, -65504.0, -inf, -0.0),)),
@@ -132,9 +136,9 @@ _EVERY_OTHER: Mapping[str, Example] = {
         "FP16", (((2048.0, 65504.0, inf, -0.0),), ((1.0, -65504.0, 1.0, -0.0),)), scalar=-1.0,
         remark="2048 - -1 is 2048 in FP16, but 2048 - -1 + 1 is 2050: one rounding.",
     ),
-    "TROWEXPANDEXPDIF": Example("FP16", (_MATRIX, ((3.0,), (8.0,), (2.5,)))),
-    "TROWEXPANDDIV": Example("FP16", (_MATRIX, ((2.0,), (0.0,), (-3.0,)))),
-    "TCOLEXPANDDIV": Example("FP16", (_MATRIX, ((2.0, 0.0, -3.0, 0.5),))),
+    "TROWEXPANDEXPDIF": Example("FP16", (_MATRIX, ((3.0,), (8.0,), (2.5,))), element=(0, 3)),
+    "TROWEXPANDDIV": Example("FP16", (_MATRIX, ((2.0,), (0.0,), (-3.0,))), element=(2, 1)),
+    "TCOLEXPANDDIV": Example("FP16", (_MATRIX, ((2.0, 0.0, -3.0, 0.5),)), element=(2, 2)),
     "TROWPROD TCOLPROD": Example("FP16", (((1.0, -2.0, 3.0, 0.5), (4.0, 0.25, -6.0, 200.0), (256.0, 256.0, 0.5, 0.5)),)),
     "TROWMAX TROWMIN TCOLMAX TCOLMIN": Example(
         "FP16", (((1.0, nan, 3.0, 0.5), (nan, nan, nan, nan), (-0.0, nan, 0.0, -0.0)),),
