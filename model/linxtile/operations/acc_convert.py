@@ -65,26 +65,28 @@ class AccConvert:
         """Scale and convert with a rounding each; the row maximum is that of the raw values."""
         if context.accumulator is None:
             raise ValueError(f"{block.operation.name} needs the contents of the ACC")
-        source, destination = element_type(block), second_type(block)
+        source, destination, track_flags = element_type(block), second_type(block), context.track_flags
         raw = context.accumulator.codes[: block.valid_rows, : block.valid_columns]
-        scaled, flags = arithmetic(source).multiply(raw, read_scalar(block)) if block.scalars else (raw, NO_FLAG)
-        values, raised = convert(scaled, source, destination, block.rounding, block.saturate)
+        scaled, flags = raw, NO_FLAG
+        if block.scalars:
+            scaled, flags = arithmetic(source, track_flags).multiply(raw, read_scalar(block))
+        values, raised = convert(scaled, source, destination, block.rounding, block.saturate, track_flags)
         flags |= raised
         size = block.destinations[0].size_bytes
         outputs: list[Bytes] = [write_tile(size, output_layout(block), destination, PadValue.NULL, values)]
         for target in block.destinations[1:]:
-            maxima, raised = self._maxima(block, raw)
+            maxima, raised = _maxima(block, raw, track_flags)
             flags |= raised
             outputs.append(write_vector(target.size_bytes, maxima, source, PadValue.NULL))
         element_bits = [destination.storage_bits, source.storage_bits][: len(outputs)]
         return Outcome(outputs, flags, element_bits=element_bits)
 
-    @staticmethod
-    def _maxima(block: Block, raw: Codes) -> Result:
-        """Return the maximum of each row; NORM has no room for it and gives none."""
-        if block.layout is Layout.NORM:
-            return raw[:0, 0], NO_FLAG
-        kind = arithmetic(element_type(block))
-        leaves, leaf_flags = kind.read(raw)
-        maxima, node_flags = tree_reduce(np.ascontiguousarray(leaves.T), kind.maximum)
-        return maxima, leaf_flags | node_flags
+
+def _maxima(block: Block, raw: Codes, track_flags: bool) -> Result:
+    """Return the maximum of each row; NORM has no room for it and gives none."""
+    if block.layout is Layout.NORM:
+        return raw[:0, 0], NO_FLAG
+    kind = arithmetic(element_type(block), track_flags)
+    leaves, leaf_flags = kind.read(raw)
+    maxima, node_flags = tree_reduce(np.ascontiguousarray(leaves.T), kind.maximum)
+    return maxima, leaf_flags | node_flags

@@ -77,17 +77,19 @@ class Product:
 
     def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Convert the operands to the result type, accumulate k after k, add the bias last."""
-        result, (a, b), flags = result_type(block), *_operands(block, sources)
-        total, raised = accumulate(a, b, None if context.accumulator is None else context.accumulator.codes, result)
+        result, track_flags = result_type(block), context.track_flags
+        (a, b), flags = _operands(block, sources, track_flags)
+        start = None if context.accumulator is None else context.accumulator.codes
+        total, raised = accumulate(a, b, start, result, track_flags)
         flags |= raised
         if len(sources) > 2:
             bias = read_vector(sources[2], block.lb[1], result)
-            total, raised = arithmetic(result).add(total, bias)
+            total, raised = arithmetic(result, track_flags).add(total, bias)
             flags |= raised
         return Outcome(flags=flags, accumulator=Accumulator(total))
 
 
-def _operands(block: Block, sources: Sequence[StoredTile]) -> tuple[tuple[Codes, Codes], Flag]:
+def _operands(block: Block, sources: Sequence[StoredTile], track_flags: bool) -> tuple[tuple[Codes, Codes], Flag]:
     """Return A (M x K) and B (K x N) in the result type, and the flags of their conversion."""
     m, n, k = block.lb
     first, second = element_type(block), second_type(block)
@@ -99,7 +101,7 @@ def _operands(block: Block, sources: Sequence[StoredTile]) -> tuple[tuple[Codes,
     flags = NO_FLAG
     converted = []
     for codes, element in ((left, first), (right, second)):
-        values, raised = convert(codes, element, result_type(block))
+        values, raised = convert(codes, element, result_type(block), track_flags=track_flags)
         converted.append(values)
         flags |= raised
     return (converted[0], converted[1]), flags
