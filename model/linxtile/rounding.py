@@ -140,18 +140,19 @@ def _to_integer(value: Value, data_type: DataType, rounding: RoundingMode, satur
 
 def _to_scale(value: Value, data_type: DataType, rounding: RoundingMode, saturate: bool) -> Outcome:
     """Round to a power of two. The exponent is what is rounded, so "nearest" is meant of the logarithm."""
+    not_a_number = overflow(False, data_type)
     if value.is_nan or value.negative or (value.kind is Class.FINITE and value.magnitude == 0):
-        return _SCALE_NAN, Flag.NV
+        return not_a_number, Flag.NV
     if value.kind is Class.INFINITY:
-        return data_type.max_finite if saturate else _SCALE_NAN, NO_FLAG
+        return data_type.max_finite if saturate else not_a_number, NO_FLAG
     exponent = floor_log2(value.magnitude)
     significand = value.magnitude * scaled(1, -exponent)
     half = 1 if significand * significand > 2 else -1
     code = _choose(_Position(exponent + data_type.bias, significand != 1, half), False, rounding)
-    flags = Flag.OF if code > data_type.max_finite else NO_FLAG
     if data_type.min_finite <= code <= data_type.max_finite:
         return code, NO_FLAG
-    return largest(code < 0, data_type) if saturate else _SCALE_NAN, flags
+    flags = Flag.OF if code > data_type.max_finite else NO_FLAG
+    return largest(code < data_type.min_finite, data_type) if saturate else not_a_number, flags
 
 
 def _choose(position: _Position, negative: bool, rounding: RoundingMode) -> int:
@@ -211,5 +212,4 @@ def _tapered_ladder(data_type: DataType) -> list[tuple[Fraction, int]]:
     return sorted([(decode(code, data_type).magnitude, code) for code in codes] + [(beyond, infinity)])
 
 
-_SCALE_NAN = 0xFF
 _TAPERED_LADDER, _TAPERED_CODES = zip(*_tapered_ladder(next(row for row in DATA_TYPES if row.tapered)), strict=True)

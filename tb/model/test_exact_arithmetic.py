@@ -116,6 +116,7 @@ def test_a_sum_of_three_terms_is_rounded_once(name, operation):
         assert function(*codes, row) == expected, [hex(code) for code in codes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), [("E4M3", ml_dtypes.float8_e4m3fn), ("E5M2", ml_dtypes.float8_e5m2)])
 @pytest.mark.parametrize("operation", FORMULAS)
 def test_results_of_eight_bit_floats_are_those_of_ml_dtypes_for_every_pair(name, kind, operation):

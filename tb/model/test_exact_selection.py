@@ -132,3 +132,15 @@ def test_bitwise_operations_and_shifts_are_those_of_numpy(name):
         count = second % bits
         for function, shifted in ((exact.shift_left, value << count), (exact.shift_right, value >> count)):
             assert function(first, second, row) == (int(shifted.view(f"u{bits // 8}")[0]), NO_FLAG), (first, second)
+
+
+@pytest.mark.parametrize("name", ["FP32", "E4M3", "S4x2", "U4x2", "E8M0"])
+def test_bits_are_those_of_whole_integers(name):
+    row = data_type(name)
+    for function in (exact.bit_and, exact.bit_or, exact.bit_xor, exact.shift_left):
+        with pytest.raises(ValueError, match=f"need an integer type of 8 to 64 bits, not {name}"):
+            function(1, 1, row)
+    with pytest.raises(ValueError, match=f"need an integer type of 8 to 64 bits, not {name}"):
+        exact.bit_not(1, row)
+    with pytest.raises(ValueError, match=name):
+        exact.shift_right(1, 1, row)

@@ -62,13 +62,13 @@ def logarithm_bounds(argument: Fraction, bits: int) -> Bounds:
     series, error = _twice_artanh(numerator - denominator, numerator + denominator, bits)
     extra = power.bit_length()
     total = ((power * natural_log_of_two(bits + extra)) >> extra) + series
-    error += 2
+    error += 4
     return scaled(total - error, -bits), scaled(total + error, -bits)
 
 
 @cache
 def natural_log_of_two(bits: int) -> int:
-    """Return ``ln 2 * 2**bits`` with an error of less than one."""
+    """Return ``ln 2 * 2**bits`` with an error of less than two."""
     extra = bits.bit_length() + 4
     return _twice_artanh(1, 3, bits + extra)[0] >> extra
 
