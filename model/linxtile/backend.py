@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from linxtile.config import CoreConfig
 from linxtile.faults import FaultRecord
 from linxtile.machine import SETUP, Machine
+from linxtile.progress import Progress
 
 GROUP = "linxtile.backends"
 MODEL = "model"
@@ -121,7 +122,8 @@ class ModelBackend:
             machine = job.machine()
         except ValueError as error:
             raise BackendError(str(error)) from error
-        result = machine.run()
+        with Progress(job.name, len(job.image)) as progress:
+            result = machine.run(after=lambda block: progress.at(block.block - job.address))
         statistics = {
             "blocks": sum(block.operation != SETUP for block in result.blocks),
             "set-up blocks": sum(block.operation == SETUP for block in result.blocks),

@@ -1,6 +1,6 @@
 """The golden model of a tile core: blocks one after the other, each a precise commit or a fault."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from linxtile.accumulator import Accumulator
 from linxtile.allocator import Allocator
@@ -10,7 +10,7 @@ from linxtile.faults import BlockFault, FaultRecord
 from linxtile.fetch import split_words
 from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.block import Block, HeaderFault, Item, SetupBlock
-from linxtile.isa.codes import REGISTER_COUNT, Destination, Queue
+from linxtile.isa.codes import QUEUE_DEPTH, REGISTER_COUNT, Destination, Queue
 from linxtile.isa.faults import Rule
 from linxtile.isa.operations import operation
 from linxtile.isa.support import MODEL_LAYOUTS
@@ -22,6 +22,10 @@ from linxtile.stored_tile import StoredTile
 
 SETUP = "SETUP"
 """Name of a set-up block in the records."""
+
+_QUEUES = tuple(Queue)
+_NAMES = tuple(tuple(f"{queue.name}#{index}" for index in range(QUEUE_DEPTH + 1)) for queue in Queue)
+"""Names of tiles by queue and index."""
 
 
 class Machine:
@@ -89,14 +93,16 @@ class Machine:
         self.fault: FaultRecord | None = None
         self._items = self._decode()
 
-    def run(self, max_blocks: int | None = None) -> RunResult:
-        """Execute until the program ends, faults, or ``max_blocks`` blocks have committed."""
+    def run(self, max_blocks: int | None = None, after: Callable[[Retired], None] | None = None) -> RunResult:
+        """Execute until the program ends, faults, or ``max_blocks`` blocks have committed; call ``after`` for each."""
         retired: list[Retired] = []
         while max_blocks is None or len(retired) < max_blocks:
             block = self.step()
             if block is None:
                 break
             retired.append(block)
+            if after is not None:
+                after(block)
         return RunResult(
             retired, self.fault, self._queues.state(), self.pointer, self.flags, list(self.gprs), self._accumulator
         )
@@ -198,7 +204,8 @@ class Machine:
         new_tiles = self._push(block, bases, outcome) if bases else {}
         if block.operation.reads_acc or block.operation.writes_acc:
             self._accumulator = outcome.accumulator
-        self.flags |= outcome.flags
+        if outcome.flags:
+            self.flags |= outcome.flags
         self.tokens += block.dependency_destination
         return self._retire(
             block.address, block.operation.name, new_tiles=new_tiles, writes=outcome.writes,
@@ -208,8 +215,10 @@ class Machine:
 
     def _release(self, block: Block) -> None:
         """Release the sources; a tile that is named twice stays if any of the names says reuse."""
-        kept = {(source.queue, source.index) for source in block.sources if source.reuse}
-        for name in {(source.queue, source.index) for source in block.sources} - kept:
+        names = {(source.queue, source.index) for source in block.sources if not source.reuse}
+        if not names:
+            return
+        for name in names - {(source.queue, source.index) for source in block.sources if source.reuse}:
             self._free(self._queues.get(*name))
             self._queues.release(*name)
 
@@ -217,13 +226,13 @@ class Machine:
         """Push the destinations in header order and return them by their names after the block."""
         common = block.data_type.storage_bits if block.data_type is not None else 0
         widths = outcome.element_bits or [common] * len(bases)
-        queues = [Queue(target.destination) for target in block.destinations]
+        queues = [_QUEUES[target.destination] for target in block.destinations]
         new_tiles: dict[str, StoredTile] = {}
         for place, queue in enumerate(queues):
             tile = StoredTile(outcome.outputs[place], widths[place], bases[place])
             self._free(self._queues.push(queue, tile))
             # Of several tiles on one queue the last is #1.
-            new_tiles[f"{queue.name}#{queues[place:].count(queue)}"] = tile
+            new_tiles[_NAMES[queue][queues[place:].count(queue)]] = tile
         return new_tiles
 
     def _free(self, entry: object) -> None:

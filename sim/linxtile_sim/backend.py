@@ -4,7 +4,9 @@ import os
 import pickle
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from linxtile.config import CoreConfig
 from linxtile.faults import FaultRecord
 from linxtile.machine import SETUP
 from linxtile.memory import PAGE_BYTES
+from linxtile.progress import Progress
 
 from .cosim import TOP, simulation_sources
 from .runner import SimulationFailed, SimulatorMissing, simulate
@@ -26,11 +29,16 @@ __all__ = ["TASK", "Icarus", "Observed", "Task", "Verilator"]
 TASK = "LINXTILE_TASK"
 BENCH = "linxtile_sim.backend_bench"
 WAVE_SUFFIX = ".fst"
+_GLANCE = 0.2
+"""Seconds between two looks at how far a simulator is."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What the simulator process is told, by file; it leaves an :class:`Observed` in the file ``answer``."""
+    """What the simulator process is told, by file; it leaves an :class:`Observed` in the file ``answer``.
+
+    While it runs, ``progress`` holds the number of bytes of the program that are behind.
+    """
 
     config: CoreConfig
     scenario: Scenario
@@ -38,6 +46,7 @@ class Task:
     regions: Sequence[tuple[int, int]]
     check: bool
     answer: str
+    progress: str
 
 
 @dataclass(frozen=True)
@@ -127,19 +136,40 @@ class Simulator:
         pages = scenario.pages(scenario.machine(job.config).run())
         find_salt(page // PAGE_BYTES for page in pages)
         with tempfile.TemporaryDirectory(prefix="linxtile-") as folder:
-            answer, plan = Path(folder) / "answer", Path(folder) / "task"
-            task = Task(job.config, scenario, pages, job.regions, job.check, str(answer))
+            answer, plan, behind = (Path(folder) / name for name in ("answer", "task", "progress"))
+            task = Task(job.config, scenario, pages, job.regions, job.check, str(answer), str(behind))
             plan.write_bytes(pickle.dumps(task))
-            results = simulate(
-                self.name, TOP, simulation_sources(job.config), BENCH,
-                name=f"run-{job.name}-{self.name}-{os.getpid()}",
-                waves=job.waves is not None, environment={TASK: str(plan)},
-            )  # fmt: skip
+            with _followed(behind, job, self.name):
+                results = simulate(
+                    self.name, TOP, simulation_sources(job.config), BENCH,
+                    name=f"run-{job.name}-{self.name}-{os.getpid()}",
+                    waves=job.waves is not None, environment={TASK: str(plan)},
+                )  # fmt: skip
             observed: Observed = pickle.loads(answer.read_bytes())
         if job.waves is not None and results.waves is not None:
             _keep_waves(results.waves, job)
         shutil.rmtree(results.log.parent)
         return observed
+
+
+@contextmanager
+def _followed(behind: Path, job: Job, name: str) -> Iterator[None]:
+    """Show how far the simulator is, which runs in a process of its own."""
+    over = threading.Event()
+    with Progress(f"{job.name} on {name}", len(job.image)) as progress:
+
+        def watch() -> None:
+            while not over.wait(_GLANCE):
+                if behind.exists():
+                    progress.at(int(behind.read_text() or 0))
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
 
 
 class Icarus(Simulator):

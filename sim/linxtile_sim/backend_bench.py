@@ -8,7 +8,6 @@ from typing import Any
 
 import cocotb
 
-from linxtile.config import CoreConfig
 from linxtile.faults import FaultRecord
 from linxtile.flags import Flag
 from linxtile.isa.codes import REGISTER_COUNT, register_name
@@ -33,8 +32,9 @@ PATIENCE = 4_000_000
 class Recorder(CoreSession):
     """A session that keeps the events that it yields, and the cycles in which the program started and ended."""
 
-    def __init__(self, dut: Any, config: CoreConfig):
-        super().__init__(dut, config, patience=PATIENCE)
+    def __init__(self, dut: Any, task: Task):
+        super().__init__(dut, task.config, patience=PATIENCE)
+        self._behind = Path(task.progress)
         self.events: list[Event] = []
         self.started = self.ended = 0
 
@@ -44,6 +44,9 @@ class Recorder(CoreSession):
         async for event in super().run(address, length):
             self.events.append(event)
             self.ended = self.cycle
+            behind = event.record["block_address"] - address
+            if 0 <= behind < length:
+                self._behind.write_text(str(behind))
             yield event
 
 
@@ -51,7 +54,7 @@ class Recorder(CoreSession):
 async def run_task(dut: Any) -> None:
     """Run the task, with the model beside it if it is to be checked."""
     task: Task = pickle.loads(Path(os.environ[TASK]).read_bytes())
-    session = Recorder(dut, task.config)
+    session = Recorder(dut, task)
     await session.start()
     checks, complaint = 0, None
     try:

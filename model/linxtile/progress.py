@@ -1,0 +1,47 @@
+"""A progress bar for runs that take more than two seconds, where standard error is a terminal and tqdm is installed."""
+
+import sys
+from types import TracebackType
+from typing import Any
+
+DELAY = 2.0
+"""Seconds before the bar appears: shorter runs show none."""
+
+
+class Progress:
+    """A context in which a run says how far it is.
+
+    Parameters
+    ----------
+    what : str
+        What runs.
+    total : int
+        Bytes of program to go through.
+    """
+
+    def __init__(self, what: str, total: int):
+        self._bar = _bar(what, total)
+
+    def at(self, done: int) -> None:
+        """Show that ``done`` bytes of the program are behind."""
+        if self._bar is not None and done > self._bar.n:
+            self._bar.update(done - self._bar.n)
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _bar(what: str, total: int) -> Any:
+    if not sys.stderr.isatty():
+        return None
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return None
+    return tqdm(total=total, desc=what, unit="B", unit_scale=True, delay=DELAY, leave=False, file=sys.stderr)
