@@ -178,8 +178,6 @@ _FLOATS: dict[str, type[FloatElements]] = {
 
 _UNARY = dict.fromkeys(("exponential", "logarithm", "reciprocal", "square_root", "reciprocal_root"), 1)
 _SIGNS = dict.fromkeys(("read", "relu"), 1)
-_BINARY = dict.fromkeys(
-    ("add", "subtract", "multiply", "divide", "remainder", "fmod", "leaky_relu", "maximum", "minimum"), 2
-)
+_BINARY = dict.fromkeys(("add", "subtract", "multiply", "divide", "remainder", "fmod", "leaky_relu"), 2)
 _TABLES = {8: _SIGNS | _UNARY | _BINARY, 16: _UNARY}
 """Operations that are looked up, by the width of a float type, with their number of operands."""

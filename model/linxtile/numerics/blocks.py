@@ -16,6 +16,11 @@ BLOCK = 1 << 15
 WHOLE = 1 << 62
 """A block that holds every array, for functions of a pass or two, to which copies of blocks would be a cost."""
 
+# The GNU C library returns freed memory to the system as soon as there is more of it than twice the largest array freed so
+# far, at first 128 KiB. The temporaries of a block are more, and would be fetched anew, page by page, for every block: up to
+# four times the time of the work itself. After one large array they stay.
+np.empty(1 << 23, np.uint8)
+
 
 def in_blocks(function: Callable[..., Block], *operands: Codes, block: int = BLOCK) -> Result:
     """Apply an element-wise function to operands that broadcast, a block at a time.
