@@ -7,6 +7,7 @@ import enum
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from operator import index
 
 from linxtile.isa.types import DataType, Kind
 from linxtile.isa.types import data_type as row_of
@@ -48,7 +49,8 @@ class Value:
 
 def decode(code: int, data_type: DataType) -> Value:
     """Return the exact value of a container code; bits outside the value (dead, or above it) are ignored."""
-    code = (code & data_type.storage_mask) >> data_type.dead_bits
+    # Integers of numpy would be remembered as they are, and overflow later.
+    code = (index(code) & data_type.storage_mask) >> data_type.dead_bits
     return _decode(code & ((1 << data_type.value_bits) - 1), data_type.code)
 
 

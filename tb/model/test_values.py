@@ -196,3 +196,12 @@ def test_a_result_is_rounded_to_float_types_only(name):
 )
 def test_a_value_prints_as_a_person_would_write_it(name, code, text):
     assert str(decode(code, data_type(name))) == text
+
+
+def test_integers_of_numpy_are_read_as_pythons_own_and_other_numbers_refused():
+    for code in (np.uint8(0x85), np.int64(0x85)):
+        value = decode(code, data_type("S8"))
+        assert value.signed == -123
+        assert type(value.magnitude.numerator) is int
+    with pytest.raises(TypeError, match="float"):
+        decode(1.0, data_type("FP32"))
