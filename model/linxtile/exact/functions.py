@@ -17,7 +17,7 @@ from linxtile.rounding import Outcome, overflow, round_to
 from linxtile.values import Class, Value, floor_log2
 
 _SPARE_BITS = 24
-"""Bits beyond those of the result in the first attempt: one operand in millions needs a second one."""
+"""Bits beyond those of the result in the first attempt; fewer than one operand in 10 000 needs a second one."""
 
 
 def exponential(code: int, data_type: DataType) -> Outcome:
