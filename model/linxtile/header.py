@@ -16,6 +16,10 @@ _NO_ATTRIBUTES: Mapping[str, int] = {
 }  # fmt: skip
 """What an absent B.DATR means."""
 
+# A table is several times as fast as a call of the enumeration, and every block asks.
+_LAYOUTS, _PADS, _ROUNDINGS = tuple(Layout), tuple(PadValue), tuple(RoundingMode)
+_NO_CONTROL = Attributes()
+
 
 @dataclass
 class OpenBlock:
@@ -54,29 +58,32 @@ class OpenBlock:
 
     def close(self, config: CoreConfig) -> Block | HeaderFault:
         """Check the close rules in their order; return the block or the first rule that it breaks."""
-        for check in (self._late_word_rules, self._operand_rules, self._mode_rules):
-            broken = check()
-            if broken is not None:
-                rule, word_address = broken
-                return HeaderFault(rule, self.address, word_address)
-        if not self._supported(config):
+        first, second = self.first_type, self.second_type
+        broken = self._late_word_rules(first, second) or self._operand_rules() or self._mode_rules(first)
+        if broken is not None:
+            rule, word_address = broken
+            return HeaderFault(rule, self.address, word_address)
+        if not self._supported(first, config):
             return HeaderFault(Rule.UNSUPPORTED, self.address, self.address)
-        if any(self.lb[place] == 0 for place in range(len(self.operation.dimensions))):
+        if 0 in self.lb[: len(self.operation.dimensions)]:
             return HeaderFault(Rule.PARM_ZERO, self.address, self.address)
-        return self._block()
+        return self._block(first, second)
 
-    def _late_word_rules(self) -> tuple[Rule, int] | None:
+    @property
+    def _attributes_address(self) -> int:
+        """Address of B.DATR, of BSTART where there is none."""
+        return self.address if self.datr_address is None else self.datr_address
+
+    def _late_word_rules(self, first: DataType | None, second: DataType | None) -> tuple[Rule, int] | None:
         """Word rules that need the whole block: ILL_TYPE, ILL_LAYOUT, ILL_DST_QUEUE, PARM_LAST."""
         operation = self.operation
-        datr_address = self.address if self.datr_address is None else self.datr_address
         if Uses.SECOND_TYPE in operation.uses:
-            first, second = self.first_type, self.second_type
             if first is None or second is None or not operation.takes_pair(first.name, second.name):
-                return Rule.ILL_TYPE, datr_address
-        if not operation.takes_layout(Layout(self.datr["layout"])):
-            return Rule.ILL_LAYOUT, datr_address
+                return Rule.ILL_TYPE, self._attributes_address
+        if not operation.takes_layout(_LAYOUTS[self.datr["layout"]]):
+            return Rule.ILL_LAYOUT, self._attributes_address
         for target in self.targets:
-            if (target.destination is Destination.ACC) != operation.writes_acc:
+            if (target.destination is Destination.ACC) is not operation.writes_acc:
                 return Rule.ILL_DST_QUEUE, target.word_address
         if self.last_tiles is False:
             return Rule.PARM_LAST, self.address
@@ -93,55 +100,63 @@ class OpenBlock:
             return Rule.PARM_REGS, self.address
         return None
 
-    def _mode_rules(self) -> tuple[Rule, int] | None:
+    def _mode_rules(self, first: DataType | None) -> tuple[Rule, int] | None:
         """ILL_CMODE and ILL_BYTEID; an absent B.DATR breaks neither."""
-        datr_address = self.address if self.datr_address is None else self.datr_address
-        if Uses.COMPARE in self.operation.uses and self.datr["compare"] > max(CompareMode):
-            return Rule.ILL_CMODE, datr_address
-        if Uses.BYTE_ID in self.operation.uses:
-            bytes_of_source = (self.first_type or data_type("U8")).storage_bits // 8
-            if self.datr["pad"] >= bytes_of_source:
-                return Rule.ILL_BYTEID, datr_address
+        if Uses.COMPARE in self.operation.uses and self.datr["compare"] > CompareMode.GE:
+            return Rule.ILL_CMODE, self._attributes_address
+        if Uses.BYTE_ID in self.operation.uses and first is not None and self.datr["pad"] >= first.storage_bits // 8:
+            return Rule.ILL_BYTEID, self._attributes_address
         return None
 
-    def _supported(self, config: CoreConfig) -> bool:
-        first = self.first_type
+    def _supported(self, first: DataType | None, config: CoreConfig) -> bool:
         if first is None or not config.supports(self.operation.name, first.name):
             return False
         if self.operation.shape in (Shape.LOAD, Shape.STORE):
             tiles = max(len(self.sources), len(self.targets))
-            return tiles <= config.move_tiles and Layout(self.datr["layout"]).name in config.move_layouts
+            return tiles <= config.move_tiles and _LAYOUTS[self.datr["layout"]].name in config.move_layouts
         return True
 
     def _dimensions(self) -> tuple[int, int, int]:
         """Fill in the defaults: 1, but the valid columns for absent physical columns."""
-        lb0, lb1, lb2 = (1 if value is None else value for value in self.lb)
-        if self.lb[2] is None and self.operation.dimensions[2:] == ("columns",):
-            lb2 = lb0
-        return lb0, lb1, lb2
+        lb0, lb1, lb2 = self.lb
+        if lb0 is None:
+            lb0 = 1
+        if lb2 is None:
+            lb2 = lb0 if self.operation.dimensions[2:] == ("columns",) else 1
+        return lb0, 1 if lb1 is None else lb1, lb2
 
-    def _block(self) -> Block:
-        datr, catr, iod = self.datr, self.catr, self.iod or {}
+    def _block(self, first: DataType | None, second: DataType | None) -> Block:
+        datr, lb = self.datr, self.lb
         pads = Uses.BYTE_ID not in self.operation.uses
         return Block(
             address=self.address,
             operation=self.operation,
-            data_type=self.first_type,
-            second_type=self.second_type,
-            layout=Layout(datr["layout"]),
-            pad=PadValue(datr["pad"]) if pads else PadValue.NULL,
+            data_type=first,
+            second_type=second,
+            layout=_LAYOUTS[datr["layout"]],
+            pad=_PADS[datr["pad"]] if pads else PadValue.NULL,
             byte_id=0 if pads else datr["pad"],
             saturate=bool(datr["saturate"]),
             canonical=bool(datr["canonical"]),
-            rounding=RoundingMode(datr["rounding"]),
+            rounding=_ROUNDINGS[datr["rounding"]],
             compare=datr["compare"],
             lb=self._dimensions(),
-            lb_present=(self.lb[0] is not None, self.lb[1] is not None, self.lb[2] is not None),
+            lb_present=(lb[0] is not None, lb[1] is not None, lb[2] is not None),
             scalars=tuple(self.input_values),
             scalar_registers=tuple(self.inputs),
             sources=tuple(self.sources),
             destinations=tuple(self.targets),
-            dependency_sources=tuple(iod[name] for name in ("source0", "source1", "source2") if iod.get(name)),
-            dependency_destination=bool(iod.get("destination")),
-            attributes=Attributes(*(bool(catr[name]) for name in Attributes._fields)) if catr else Attributes(),
+            dependency_sources=self._dependency_sources(),
+            dependency_destination=self.iod is not None and bool(self.iod["destination"]),
+            attributes=self._attributes(),
         )
+
+    def _dependency_sources(self) -> tuple[int, ...]:
+        iod = self.iod
+        if iod is None:
+            return ()
+        return tuple(iod[name] for name in ("source0", "source1", "source2") if iod[name])
+
+    def _attributes(self) -> Attributes:
+        catr = self.catr
+        return Attributes(*(bool(catr[name]) for name in Attributes._fields)) if catr is not None else _NO_CONTROL

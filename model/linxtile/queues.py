@@ -51,14 +51,17 @@ class QueueState:
 
 
 class TileQueues:
-    """The queues themselves. Pushing renames: every older tile of the queue moves up by one."""
+    """The queues themselves. Pushing renames: every older tile of the queue moves up by one.
+
+    A queue is a tuple that is replaced, so that the state after each block shares what did not change.
+    """
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
         """Make every name unwritten, as after reset."""
-        self._entries: list[list[Entry]] = [[Absent.NEVER_WRITTEN] * QUEUE_DEPTH for _ in Queue]
+        self._entries: list[tuple[Entry, ...]] = [(Absent.NEVER_WRITTEN,) * QUEUE_DEPTH for _ in Queue]
 
     def get(self, queue: int, index: int) -> Entry:
         """Return what name ``queue#index`` (index 1 to 16) stands for."""
@@ -66,15 +69,16 @@ class TileQueues:
 
     def release(self, queue: int, index: int) -> None:
         """Drop the tile of a name; the name keeps its place in the window."""
-        self._entries[queue][index - 1] = Absent.RELEASED
+        entries = self._entries[queue]
+        self._entries[queue] = (*entries[: index - 1], Absent.RELEASED, *entries[index:])
 
     def push(self, queue: int, tile: StoredTile) -> StoredTile | None:
         """Make ``tile`` number 1 of the queue and return the tile that fell out of the window, if it held one."""
         entries = self._entries[queue]
-        fallen = entries.pop()
-        entries.insert(0, tile)
+        fallen = entries[-1]
+        self._entries[queue] = (tile, *entries[:-1])
         return fallen if isinstance(fallen, StoredTile) else None
 
     def state(self) -> QueueState:
-        """Return a copy of the names that later pushes do not change."""
-        return QueueState(tuple(map(tuple, self._entries)))
+        """Return the names as they are now; later pushes do not change them."""
+        return QueueState(tuple(self._entries))

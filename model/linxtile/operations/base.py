@@ -99,6 +99,8 @@ def second_type(block: Block) -> DataType:
 def check_shapes(block: Block, matrices: Sequence[tuple[int, int]], contents: Sequence[tuple[int, int]] = ()) -> None:
     """Check that the valid area lies inside every row-major operand and that all other contents fit.
 
+    LB0 to LB2 are the valid columns, the valid rows and the columns, as in all TEPL blocks and moves.
+
     Parameters
     ----------
     matrices : sequence of (int, int)
@@ -106,12 +108,13 @@ def check_shapes(block: Block, matrices: Sequence[tuple[int, int]], contents: Se
     contents : sequence of (int, int)
         Size in bytes of a tile that is no matrix (a vector, a mask, a histogram) and bits that it must hold.
     """
-    if block.valid_columns > block.columns:
+    valid_columns, valid_rows, columns = block.lb
+    if valid_columns > columns:
         raise BlockFault(Rule.PARM_VALID_COL)
     for size, element_bits in matrices:
-        if block.valid_rows > matrix_rows(size, block.columns, element_bits):
+        if valid_rows > matrix_rows(size, columns, element_bits):
             raise BlockFault(Rule.PARM_VALID_ROW)
-    if block.columns % 2 and any(element_bits < 8 for _, element_bits in matrices):
+    if columns % 2 and any(element_bits < 8 for _, element_bits in matrices):
         raise BlockFault(Rule.PARM_ALIGN)
     check_contents(contents)
 

@@ -66,13 +66,13 @@ def write_tile(size: int, layout: TileLayout, data_type: DataType, pad: PadValue
 def read_matrix(tile: StoredTile, block: Block) -> Codes:
     """Return the valid area of a row-major tile, shape (valid_rows, valid_columns)."""
     data_type = element_type(block)
+    valid_columns, valid_rows, columns = block.lb
     if data_type.is_packed:
-        whole_rows = TileLayout(block.valid_rows, block.columns, block.columns)
-        used = tile.data[: block.valid_rows * block.columns // 2]
-        return whole_rows.read(elements(used, data_type), block.valid_rows, block.valid_columns)
+        used = tile.data[: valid_rows * columns // 2]
+        return TileLayout(valid_rows, columns, columns).read(elements(used, data_type), valid_rows, valid_columns)
     codes = code_type(data_type)
-    strides = (block.columns * codes.itemsize, codes.itemsize)
-    return np.ndarray((block.valid_rows, block.valid_columns), codes, tile.data, 0, strides)
+    strides = (columns * codes.itemsize, codes.itemsize)
+    return np.ndarray((valid_rows, valid_columns), codes, tile.data, 0, strides)
 
 
 def read_vector(tile: StoredTile, count: int, data_type: DataType) -> Codes:
@@ -92,12 +92,13 @@ def write_matrix(size: int, block: Block, values: npt.NDArray[Any], data_type: D
     ``data_type`` is the type of the destination where it is not that of the block.
     """
     row_type = data_type or element_type(block)
-    valid = (block.valid_rows, block.valid_columns)
-    if values.nbytes == size and values.shape == valid and values.flags.c_contiguous and not row_type.is_packed:
+    valid_columns, valid_rows, columns = block.lb
+    whole = values.nbytes == size and values.shape == (valid_rows, valid_columns) and values.flags.c_contiguous
+    if whole and not row_type.is_packed:
         return values.reshape(-1).view(np.uint8)
-    rows = matrix_rows(size, block.columns, row_type.storage_bits)
-    out = background(size, rows * block.columns, row_type, block.pad)
-    out[: rows * block.columns].reshape(rows, block.columns)[: valid[0], : valid[1]] = values
+    count = matrix_rows(size, columns, row_type.storage_bits) * columns
+    out = background(size, count, row_type, block.pad)
+    out[:count].reshape(-1, columns)[:valid_rows, :valid_columns] = values
     return packed_bytes(out, row_type)
 
 
