@@ -5,6 +5,8 @@ rounding to fewer bits must know: whether anything was lost, and on which side. 
 and correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions on Computers 57(4), 2008.
 """
 
+from typing import Any
+
 import numpy as np
 
 from linxtile.numerics.unpacked import Floats, Truths
@@ -32,13 +34,22 @@ def two_product(first: Floats, second: Floats) -> tuple[Floats, Floats]:
 
 def odd_sum(first: Floats, second: Floats) -> Floats:
     """Return the sum rounded to odd; infinities and NaN are those of the ordinary sum."""
-    total, error = two_sum(first, second)
-    # The error of an infinite sum is NaN, which is not above zero.
+    odd: Floats = to_odd(*two_sum(first, second))
+    return odd
+
+
+def to_odd(rounded: Any, error: Floats) -> Any:
+    """Turn fresh results rounded to nearest, binary64 or binary32, into results rounded to odd.
+
+    ``error`` is what was lost, exactly or with its sign at least. The result is the truncated one with its last bit set if
+    anything was lost.
+    """
+    # The error of an infinite result is NaN, which is not above zero.
     inexact = np.abs(error) > 0
-    bits = total.view(np.int64)
-    bits -= inexact & ((error < 0) != (total < 0))
+    bits = rounded.view(np.dtype(f"i{rounded.itemsize}"))
+    bits -= inexact & ((error < 0) != np.signbit(rounded))
     bits |= inexact
-    return total
+    return rounded
 
 
 def odd_sum_of_three(first: Floats, second: Floats, third: Floats) -> Floats:

@@ -99,7 +99,12 @@ class FloatElements(FloatCodes):
     def round_wide(self, values: Floats) -> Codes:
         """Round binary64 values to codes; NaN to the canonical one."""
         codes, _ = round_to_float(unpack_floats(values), self.data_type, RoundingMode.RNE)
-        codes[np.isnan(values)] = self.canonical_nan
+        return self.with_canonical_nan(codes, values)
+
+    def with_canonical_nan(self, codes: Codes, values: HostFloats) -> Codes:
+        """Put the canonical NaN where a value is NaN."""
+        if has_nan(values):
+            codes[np.isnan(values)] = self.canonical_nan
         return codes
 
     def _calculate(self, function: Callable[..., Any], *operands: Codes, pole: int | None = None) -> Block:
@@ -164,6 +169,12 @@ class FloatElements(FloatCodes):
         with np.errstate(all="ignore"):
             invalid = np.isnan(factors[0] * factors[1]) & ~np.isnan(factors[0]) & ~np.isnan(factors[1])
         return flags | invalid * np.uint8(Flag.NV)
+
+
+def has_nan(values: HostFloats) -> bool:
+    """Tell whether there is a NaN in an array, in one pass."""
+    smallest = np.minimum.reduce(values, axis=None, initial=0)
+    return bool(smallest != smallest)
 
 
 def _reciprocal(values: HostFloats) -> HostFloats:
