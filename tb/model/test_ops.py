@@ -1,6 +1,8 @@
 """Functions of `linxtile.ops`: what they offer, what they refuse, and small results worked out by hand."""
 
 import inspect
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from linxtile import Flag, Mask, Tile, explain, ops
 from linxtile.isa.operations import OPERATIONS
 from linxtile.operations import implementation
 
+README = Path(__file__).parents[2] / "README.md"
 FP16 = Tile.from_values([[1.0, -2.0, 0.5], [4.0, 8.0, 16.0]], "FP16", shape=(3, 4), pad="Max")
 S8 = Tile.from_values([[100, -100], [7, 0]], "S8")
 OTHER = Tile.from_values([[1.0]], "FP16")
@@ -86,6 +89,17 @@ def test_selection_follows_the_mask():
     assert mask.bits[:2, :3].tolist() == [[False, True, False], [False, False, False]]
     assert ops.TSEL(mask, ops.TNEG(FP16), FP16).values().tolist() == [[1, 2, 0.5], [4, 8, 16]]
     assert ops.TSELS(mask, FP16, 9.0).values().tolist() == [[9, -2, 9], [9, 9, 9]]
+
+
+def test_the_session_of_the_readme_gives_a_softmax(capsys):
+    session = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[1]
+    names = {}
+    exec(session, names)
+    shown = capsys.readouterr().out
+    assert shown.startswith("Tile FP16 2 x 3\n") and "RNE takes the lower" in shown
+    exact = np.exp(names["scores"].values())
+    exact /= exact.sum(axis=1, keepdims=True)
+    assert np.abs(names["softmax"].values() / exact - 1).max() < 2**-9
 
 
 def test_explain_picks_the_element_of_each_operand():
