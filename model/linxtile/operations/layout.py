@@ -8,8 +8,6 @@ LinxISA v0.56, TMA block, TLOAD.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from linxtile.arrays import Codes
 from linxtile.isa.types import DataType
 
@@ -80,7 +78,7 @@ class TileLayout(NamedTuple):
         """Return the elements as a view of shape (rows, bands, width)."""
         bands = self.columns // self.width
         view: Codes = codes[: self.rows * self.columns].reshape(bands, self.rows, self.width)
-        return np.swapaxes(view, 0, 1)
+        return view.transpose(1, 0, 2)
 
 
 def tile_layout(order: str, rows: int, columns: int, data_type: DataType) -> TileLayout:

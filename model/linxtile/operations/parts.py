@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from linxtile.faults import BlockFault
 from linxtile.isa.block import Block
+from linxtile.isa.codes import Layout
 from linxtile.isa.faults import Rule
 from linxtile.operations.base import element_type
 from linxtile.operations.layout import TileLayout, is_fractal, tile_layout
@@ -43,13 +44,19 @@ class Part:
 
 def memory_is_transposed(block: Block) -> bool:
     """Whether the lines of a load or store in memory are columns (DN)."""
-    return "DN" in (block.layout.source_order, block.layout.destination_order)
+    return _TRANSPOSED[block.layout]
 
 
 def tile_order(block: Block) -> str:
     """Return the order of the tiles of a load or store: ND, NZ or ZN."""
-    orders = (block.layout.source_order, block.layout.destination_order)
-    return next((order for order in orders if is_fractal(order)), "ND")
+    return _TILE_ORDERS[block.layout]
+
+
+_TRANSPOSED = {layout: "DN" in (layout.source_order, layout.destination_order) for layout in Layout}
+_TILE_ORDERS = {
+    layout: next((order for order in (layout.source_order, layout.destination_order) if is_fractal(order)), "ND")
+    for layout in Layout
+}
 
 
 def check_parts(block: Block, sizes: Sequence[int]) -> None:
@@ -63,30 +70,30 @@ def check_parts(block: Block, sizes: Sequence[int]) -> None:
     data_type, count = element_type(block), len(sizes)
     rows = matrix_rows(sum(sizes), block.columns, data_type.storage_bits)
     split = rows if memory_is_transposed(block) else block.columns
-    if any(size != sizes[0] for size in sizes) or split % count:
+    if count > 1 and (any(size != sizes[0] for size in sizes) or split % count):
         raise BlockFault(Rule.PARM_SPLIT)
     if block.valid_columns > block.columns:
         raise BlockFault(Rule.PARM_VALID_COL)
     if block.valid_rows > rows:
         raise BlockFault(Rule.PARM_VALID_ROW)
-    layout = _part_layout(block, sizes)
+    layout = _part_layout(block, rows, count)
     if data_type.is_packed and layout.columns % 2 or is_fractal(tile_order(block)) and not layout.is_aligned:
         raise BlockFault(Rule.PARM_ALIGN)
 
 
-def _part_layout(block: Block, sizes: Sequence[int]) -> TileLayout:
-    rows = matrix_rows(sum(sizes), block.columns, element_type(block).storage_bits)
-    columns = block.columns
+def _part_layout(block: Block, rows: int, count: int) -> TileLayout:
+    """Return the layout of each of ``count`` parts of a whole with so many rows."""
     if memory_is_transposed(block):
-        rows //= len(sizes)
-    else:
-        columns //= len(sizes)
-    return tile_layout(tile_order(block), rows, columns, element_type(block))
+        return tile_layout(tile_order(block), rows // count, block.columns, element_type(block))
+    return tile_layout(tile_order(block), rows, block.columns // count, element_type(block))
 
 
 def parts(block: Block, sizes: Sequence[int]) -> list[Part]:
     """Return the parts of a load or store, in header order of their tiles."""
-    layout = _part_layout(block, sizes)
+    rows = matrix_rows(sum(sizes), block.columns, element_type(block).storage_bits)
+    layout = _part_layout(block, rows, len(sizes))
+    if len(sizes) == 1:
+        return [Part(layout, 0, 0, block.valid_rows, block.valid_columns)]
     result = []
     for place in range(len(sizes)):
         row, column = (place * layout.rows, 0) if memory_is_transposed(block) else (0, place * layout.columns)
