@@ -161,7 +161,8 @@ def explain_codes(
         inputs += (f"difference, rounded: {code_text(difference, row)} = {value_text(difference, row)}",)
     value = _exact_result(method, values)
     if value is None:
-        return Explanation(name, row, inputs, "no number to round: a special operand or a copy", "", flags, code)
+        why = "no number to round: a special operand, or a pole" if method in _EXACT else "nothing to round"
+        return Explanation(name, row, inputs, why, "", flags, code)
     if row.is_integer:
         return Explanation(name, row, inputs, number_text(value), f"modulo 2^{row.storage_bits} or cut", flags, code)
     told = number_text(value)
@@ -207,16 +208,35 @@ def _rounding_text(value: Value, row: DataType, rounding: RoundingMode, code: in
     lower, upper = (round_value(value, row, way)[0] for way in (RoundingMode.RDN, RoundingMode.RUP))
     if lower == upper:
         return "exact" if decode(lower, row).signed == value.signed else "beyond the range of the type"
-    ends = [decode(end, row) for end in (lower, upper)]
-    if any(end.kind is not Class.FINITE for end in ends):
-        return f"beyond the largest finite value {value_text(row.max_finite, row)} by {rounding.name}"
-    low, high = (end.signed for end in ends)
-    if not low < value.signed < high:
+    low, high = (decode(end, row) for end in (lower, upper))
+    if row.is_float and (low.kind is not Class.FINITE or high.kind is not Class.FINITE):
+        return _above_text(value, row, rounding, code)
+    if not low.signed < value.signed < high.signed:
         return "beyond the range of the type"
-    share = (value.signed - low) / (high - low)
-    where = "half way" if share == Fraction(1, 2) else f"{float(share):.6g} of the way"
     taken = {lower: "lower", upper: "upper"}.get(code, "other")
-    return f"{where} from {_end(lower, row)} to {_end(upper, row)}; {rounding.name} takes the {taken}"
+    way = _way(value.signed, low.signed, high.signed)
+    return f"{way} from {_end(lower, row)} to {_end(upper, row)}; {rounding.name} takes the {taken}"
+
+
+def _above_text(value: Value, row: DataType, rounding: RoundingMode, code: int) -> str:
+    """Say how far a value lies above the largest finite magnitude, towards the next one that the type does not have."""
+    limit = row.min_finite if value.negative else row.max_finite
+    largest = decode(limit, row).magnitude
+    step = largest - decode(formats.neighbours(row.max_finite, row)[0] or 0, row).magnitude
+    # The largest HiF8 value is a power of two, above which steps are twice as large.
+    beyond = largest + (2 * step if row.tapered else step)
+    if value.magnitude >= beyond:
+        return f"beyond the largest finite value {value_text(limit, row)}"
+    way, sign = _way(value.magnitude, largest, beyond), "-" if value.negative else ""
+    taken = "takes the former" if code == limit else "overflows"
+    return (
+        f"{way} from {_end(limit, row)} to {sign}{number_text(beyond)}, which the type lacks; {rounding.name} {taken}"
+    )
+
+
+def _way(value: Fraction, low: Fraction, high: Fraction) -> str:
+    share = (value - low) / (high - low)
+    return "half way" if share == Fraction(1, 2) else f"{float(share):.6g} of the way"
 
 
 def _end(code: int, row: DataType) -> str:

@@ -34,13 +34,28 @@ def test_a_quotient_is_told_as_a_fraction():
 
 def test_an_overflow_is_named():
     told = explain_codes("TADD", [0x7BFF, 0x7BFF], "FP16")
-    assert told.rounding == "beyond the largest finite value 65504 by RNE"
+    assert told.rounding == "beyond the largest finite value 65504"
     assert told.flags == Flag.OF and told.code == 0x7C00
+
+
+@pytest.mark.parametrize(
+    ("value", "way", "taken", "code"),
+    [(0x43E80000, "half way", "takes the former", 0x7E), (0x43E88000, "0.53125 of the way", "overflows", 0x7F)],
+)
+def test_a_value_just_above_the_largest_rounds_by_the_step_that_would_follow(value, way, taken, code):
+    assert (
+        "0.25 of the way from 0x6e = 32768 to 49152, "
+        in explain_codes("TCVT", [0x47100000], "FP32", to="HiF8").rounding
+    )
+    told = explain_codes("TCVT", [value], "FP32", to="E4M3", rounding="RNE")
+    assert told.rounding == f"{way} from 0x7e = 448 to 480, which the type lacks; RNE {taken}"
+    assert told.code == code
 
 
 def test_special_operands_have_nothing_to_round():
     told = explain_codes("TSUB", [0x7C00, 0x7C00], "FP16")
-    assert told.exact == "no number to round: a special operand or a copy"
+    assert told.exact == "no number to round: a special operand, or a pole"
+    assert explain_codes("TAND", [6, 3], "U8").exact == "nothing to round"
     assert told.rounding == "" and told.flags == Flag.NV and told.code == 0x7E00
     assert explain_codes("TDIV", [0x3C00, 0], "FP16").flags == Flag.DZ
 
