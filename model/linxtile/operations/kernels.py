@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 from linxtile.arrays import Result
 from linxtile.isa.types import DataType
-from linxtile.numerics import arithmetic
+from linxtile.numerics import Arithmetic, arithmetic
 
 _TILES = {
     "TADD": "add",
@@ -68,5 +67,6 @@ KERNELS: Mapping[str, str] = MappingProxyType(_table())
 
 def kernel(operation: str, data_type: DataType, track_flags: bool = True) -> Callable[..., Result]:
     """Return the array function of an operation: codes in, codes and flags out."""
-    function: Any = getattr(arithmetic(data_type, track_flags), KERNELS[operation])
-    return function  # type: ignore[no-any-return]
+    kind: Arithmetic = arithmetic(data_type, track_flags)
+    function: Callable[..., Result] = getattr(kind, KERNELS[operation])
+    return function

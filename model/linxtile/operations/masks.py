@@ -13,7 +13,7 @@ from linxtile.accumulator import Accumulator
 from linxtile.arrays import Bytes
 from linxtile.isa.block import Block
 from linxtile.isa.codes import CompareMode, PadValue
-from linxtile.numerics import arithmetic
+from linxtile.numerics import Arithmetic, arithmetic
 from linxtile.operations.base import Context, Outcome, check_shapes, element_type
 from linxtile.operations.image import read_matrix, read_scalar, write_matrix
 from linxtile.stored_tile import MASK_BITS, StoredTile, matrix_rows
@@ -61,9 +61,8 @@ class Compare:
         """Compare the valid area, pad the rest."""
         first = read_matrix(sources[0], block)
         second = read_scalar(block) if block.scalars else read_matrix(sources[1], block)
-        bits, flags = arithmetic(element_type(block), context.track_flags).compare(
-            first, second, CompareMode(block.compare)
-        )
+        kind: Arithmetic = arithmetic(element_type(block), context.track_flags)
+        bits, flags = kind.compare(first, second, CompareMode(block.compare))
         rows = _source_rows(block, sources[0])
         data = write_mask(block.destinations[0].size_bytes, rows, block.columns, bits, block.pad)
         return Outcome([data], flags, element_bits=[MASK_BITS])

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from linxtile.arrays import Codes, Result
 from linxtile.flags import NO_FLAG
 from linxtile.isa.types import DataType
-from linxtile.numerics import arithmetic
+from linxtile.numerics import Arithmetic, arithmetic
 
 _MANTISSA_BITS = 23
 _SMALLEST_EXPONENT = -149
@@ -49,10 +49,10 @@ def accumulate(a: Codes, b: Codes, start: Codes | None, result: DataType, track_
 
 def _fused(a: Codes, b: Codes, total: Codes, result: DataType, track_flags: bool) -> Result:
     """Accumulate with the fused multiply-add of the result type."""
-    multiply_add = arithmetic(result, track_flags).multiply_add
+    kind: Arithmetic = arithmetic(result, track_flags)
     flags = NO_FLAG
     for column, row in zip(np.ascontiguousarray(a.T), b, strict=True):
-        total, raised = multiply_add(column[:, np.newaxis], row[np.newaxis, :], total)
+        total, raised = kind.multiply_add(column[:, np.newaxis], row[np.newaxis, :], total)
         flags |= raised
     return total, flags
 
@@ -85,6 +85,7 @@ def _through_binary64(
     result: DataType,
 ) -> npt.NDArray[np.float32]:
     """Accumulate products that binary64 holds exactly."""
+    kind: Arithmetic = arithmetic(result, False)
     for column, row in zip(columns, rows, strict=True):
         sums = column[:, np.newaxis] * row
         sums += total
@@ -93,7 +94,7 @@ def _through_binary64(
         if halfway.any():
             i, j = np.nonzero(halfway)
             left, right = (values.astype(np.float32).view(np.uint32) for values in (column[i], row[j]))
-            codes, _ = arithmetic(result, False).multiply_add(left, right, before[halfway].view(np.uint32))
+            codes, _ = kind.multiply_add(left, right, before[halfway].view(np.uint32))
             total[halfway] = codes.view(np.float32)
     return total
 
