@@ -23,7 +23,7 @@ from linxtile.isa.support import (
     RTL_OPERATIONS,
 )
 
-__all__ = ["GRANULE_BYTES", "PRESETS", "CoreConfig"]
+__all__ = ["GRANULE_BYTES", "PRESETS", "RTL_PRESETS", "CoreConfig"]
 
 GRANULE_BYTES = 256
 """Unit of tile storage: the smallest tile, and the natural alignment of tile bases."""
@@ -235,5 +235,7 @@ PRESETS: Mapping[str, CoreConfig] = MappingProxyType(
         )
     }
 )  # fmt: skip
-"""Named configurations. The RTL is built as ``small``, ``default`` and ``large``; ``reference`` is the default core with
-every operation of the golden model."""
+"""Named configurations; ``reference`` is the default core with every operation of the golden model."""
+
+RTL_PRESETS = ("small", "default", "large")
+"""Presets that the RTL can be built as."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from linxtile.config import PRESETS, CoreConfig
+from linxtile.config import PRESETS, RTL_PRESETS, CoreConfig
 from linxtile.isa.support import MODEL_OPERATIONS, RTL_OPERATIONS
 
 REFUSED = {
@@ -52,7 +52,7 @@ def test_the_reference_is_the_default_core_with_every_operation_of_the_model():
     )
 
 
-@pytest.mark.parametrize("name", ["small", "default", "large"])
+@pytest.mark.parametrize("name", RTL_PRESETS)
 def test_the_cores_that_are_built_have_the_operations_of_the_rtl(name):
     assert PRESETS[name].operations == RTL_OPERATIONS
     assert (PRESETS[name].move_tiles, PRESETS[name].move_layouts) == (1, {"NORM"})

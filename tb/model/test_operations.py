@@ -168,18 +168,27 @@ def test_a_block_gives_what_a_walk_over_its_elements_gives(name, kind):
 
 
 @pytest.mark.parametrize("kind", ["FP32", "FP16"])
-@pytest.mark.parametrize("columns", [1, 2, 3, 5, 8, 13, 31, 32, 33])
-def test_a_row_sum_takes_the_tree_for_every_count(kind, columns):
-    row, rng = data_type(kind), random.Random(columns)
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8, 13, 31, 32, 33, 161])
+@pytest.mark.parametrize("name", ["TROWSUM", "TCOLSUM"])
+def test_a_sum_takes_the_tree_for_every_count(name, kind, count):
+    row, rng = data_type(kind), random.Random(count)
     codes = [
         rng.randrange(row.max_finite // 2, row.max_finite * 3 // 4) | rng.choice([0, row.sign_bit])
-        for _ in range(columns)
+        for _ in range(count)
     ]
     width = row.storage_bits // 8
-    data = b"".join(code.to_bytes(width, "little") for code in codes).ljust(256, b"\xff")
-    got = run_block("TROWSUM", kind, (1, columns, columns), "Max", 256, [], [data])
-    walk = Walk("TROWSUM", row, (1, columns), columns, row.pad_max)
+    data = b"".join(code.to_bytes(width, "little") for code in codes).ljust(1024, b"\xff")
+    shape, columns = ((1, count), count) if name == "TROWSUM" else ((count, 1), 1)
+    got = run_block(name, kind, (*shape, columns), "Max", 256, [], [data])
+    walk = Walk(name, row, shape, columns, row.pad_max)
     assert bytes(got.new_tiles["U#1"]) == walk.expected(256, [data], [])
+
+
+@pytest.mark.parametrize(("name", "shape"), [("TCOLSUM", (1, 161)), ("TROWSUM", (161, 1))])
+def test_a_sum_of_single_elements_is_a_copy_as_long_as_the_other_side(name, shape):
+    data = b"".join(place.to_bytes(4, "little") for place in range(1, 162)).ljust(1024, b"\xff")
+    got = run_block(name, "S32", (*shape, shape[1]), "Zero", 1024, [], [data])
+    assert bytes(got.new_tiles["U#1"]) == data[: 161 * 4].ljust(1024, b"\0")
 
 
 def test_a_maximum_of_negative_values_ignores_the_padding_of_its_source():
