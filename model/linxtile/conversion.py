@@ -25,7 +25,11 @@ from linxtile.rounding import largest, overflow
 
 Values = npt.NDArray[np.floating[Any]] | npt.NDArray[np.integer[Any]]
 
-_FP64 = data_type("FP64")
+_HOST_TYPES = {
+    "f8": data_type("FP64"), "f4": data_type("FP32"), "f2": data_type("FP16"),
+    "i8": data_type("S64"), "i4": data_type("S32"), "i2": data_type("S16"), "i1": data_type("S8"),
+    "u8": data_type("U64"), "u4": data_type("U32"), "u2": data_type("U16"), "u1": data_type("U8"),
+}  # fmt: skip
 
 
 def convert(
@@ -58,7 +62,10 @@ def convert(
     ------
     TypeError
         The codes are not in the unsigned integer type of the source's width.
+    ValueError
+        The rounding mode is none of the codes.
     """
+    rounding = RoundingMode(rounding)
     expected = code_type(source)
     if codes.dtype != expected:
         raise TypeError(f"codes of {source.name} must be an array of {expected}, not of {codes.dtype}")
@@ -89,17 +96,11 @@ def from_values(
     TypeError
         The array holds neither floats of up to 64 bits nor integers.
     """
-    kind, size = values.dtype.kind, values.dtype.itemsize
-    if kind == "f" and size <= 8:
-        return convert(values.astype(np.float64).view(np.uint64), _FP64, data_type, rounding, saturate)
-    if kind in "iu":
-        source = _integer_type(kind, size)
-        return convert(values.view(code_type(source)), source, data_type, rounding, saturate)
-    raise TypeError(f"values must be floats of up to 64 bits or integers, not {values.dtype}")
-
-
-def _integer_type(kind: str, size: int) -> DataType:
-    return data_type(f"{'S' if kind == 'i' else 'U'}{8 * size}")
+    source = _HOST_TYPES.get(values.dtype.newbyteorder("=").str[1:])
+    if source is None:
+        raise TypeError(f"values must be floats of up to 64 bits or integers, not {values.dtype}")
+    native = values.astype(values.dtype.newbyteorder("="), copy=False)
+    return convert(native.view(code_type(source)), source, data_type, rounding, saturate)
 
 
 @lru_cache(maxsize=64)

@@ -120,10 +120,13 @@ def test_numpy_values_of_any_kind_are_rounded_once():
         (np.array([0.1], np.float16), [0x2E66]),
         (np.array([-3, 127], np.int8), [0xC200, 0x57F0]),
         (np.array([1 << 63], np.uint64), [0x7C00]),
+        (np.array([1.5, -2.0], ">f8"), [0x3E00, 0xC000]),
     ]:
         assert from_values(values, row)[0].tolist() == expected
     assert from_values(np.array([70000.0]), row, RoundingMode.RTZ)[0].tolist() == [0x7BFF]
     assert from_values(np.array([70000.0]), row, saturate=True) == (np.array([0x7BFF]), Flag.OF)
+    signalling = np.array([0x7FA00000], np.uint32).view(np.float32)
+    assert from_values(signalling, row) == (np.array([0x7E00]), Flag.NV)
 
 
 def test_a_conversion_gives_a_new_array_of_the_same_shape_and_can_leave_the_flags_out():
@@ -147,5 +150,7 @@ def test_large_arrays_are_converted_like_small_ones():
 def test_codes_in_another_width_and_values_of_another_kind_are_refused():
     with pytest.raises(TypeError, match="codes of FP16 must be an array of uint16, not of int16"):
         convert(np.zeros(1, np.int16), data_type("FP16"), data_type("FP32"))
+    with pytest.raises(ValueError, match="8 is not a valid RoundingMode"):
+        convert(np.zeros(1, np.uint16), data_type("FP16"), data_type("FP32"), 8)
     with pytest.raises(TypeError, match="values must be floats of up to 64 bits or integers, not complex128"):
         from_values(np.zeros(1, np.complex128), data_type("FP16"))
