@@ -42,6 +42,9 @@ def in_blocks(function: Callable[..., Block], *operands: Codes, block: int = BLO
     if not alike:
         shape = np.broadcast_shapes(*(operand.shape for operand in operands))
     size = prod(shape)
+    if size > block and all(map(_by_columns, operands)):
+        results, raised = in_blocks(function, *(operand.T for operand in operands), block=block)
+        return results.T, raised
     if not shape:
         results, raised = in_blocks(function, *(operand.reshape(1) for operand in operands))
         return results.reshape(()), raised
@@ -55,16 +58,20 @@ def in_blocks(function: Callable[..., Block], *operands: Codes, block: int = BLO
     return _along_first(function, spread, shape[0], max(1, block * shape[0] // size))
 
 
+def _by_columns(operand: Codes) -> bool:
+    """Whether neighbours in memory are neighbours along the first of two axes, as in a transposed view."""
+    return operand.ndim == 2 and abs(operand.strides[0]) < abs(operand.strides[1])
+
+
 def _along_first(function: Callable[..., Block], operands: list[Codes], count: int, step: int) -> Result:
-    raised = NO_FLAG
-    results: Codes | None = None
-    for start in range(0, count, step):
-        part, flags = function(*(operand[start : start + step] for operand in operands))
-        if results is None:
-            results = np.empty((count, *part.shape[1:]), part.dtype)
-        results[start : start + step] = part
+    """Apply the function to ``step`` items of the first axis at a time."""
+    part, flags = function(*(operand[:step] for operand in operands))
+    results = np.empty((count, *part.shape[1:]), part.dtype)
+    results[:step] = part
+    raised = _any(flags)
+    for start in range(step, count, step):
+        results[start : start + step], flags = function(*(operand[start : start + step] for operand in operands))
         raised |= _any(flags)
-    assert results is not None
     return results, raised
 
 

@@ -49,15 +49,18 @@ class Reduce:
         check_shapes(block, [matrix], [(block.destinations[0].size_bytes, self._along.bits(block))])
 
     def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
-        """Read the leaves, reduce each row or column, pad after the last result."""
+        """Reduce each row or column, pad after the last result."""
         data_type = element_type(block)
-        kind = arithmetic(data_type, context.track_flags)
-        leaves, leaf_flags = kind.read(read_matrix(sources[0], block))
-        # Lanes are columns of the array. Rows are transposed in memory, so that every level works on contiguous runs.
-        lanes = np.ascontiguousarray(leaves.T) if self._along is Along.ROWS else leaves
-        roots, node_flags = tree_reduce(lanes, kernel(block.operation.name, data_type, context.track_flags))
+        leaves = read_matrix(sources[0], block)
+        # Lanes are columns of the array; a transposed view serves, for the levels are computed in the order of memory.
+        lanes = leaves.T if self._along is Along.ROWS else leaves
+        if len(lanes) > 1:
+            # Every leaf is read by a node.
+            roots, flags = tree_reduce(lanes, kernel(block.operation.name, data_type, context.track_flags))
+        else:
+            roots, flags = arithmetic(data_type, context.track_flags).read(lanes[0])
         data = write_vector(block.destinations[0].size_bytes, roots, data_type, block.pad)
-        return Outcome([data], leaf_flags | node_flags)
+        return Outcome([data], flags)
 
 
 class Expand:
