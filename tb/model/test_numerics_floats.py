@@ -174,6 +174,22 @@ def test_large_arrays_of_any_layout_give_what_small_ones_give(name, operation):
         np.testing.assert_array_equal(column, spread)
 
 
+@pytest.mark.parametrize("name", ["FP64", "FP32", "TF32", "FP16", "E5M2", "S32"])
+@pytest.mark.parametrize("operation", [*BINARY, *TERNARY])
+def test_operands_of_any_shapes_are_spread_over_each_other(name, operation):
+    row, shapes = data_type(name), ((3, 1), (1, 4), (3, 4))[-OPERANDS[operation] :]
+    terms = [codes[: shape[0] * shape[1]].reshape(shape) for codes, shape in zip(
+        arrays(row, tuples(name, len(shapes), 40, seed=6)[-40:]), shapes, strict=True
+    )]  # fmt: skip
+    function = getattr(arithmetic(row), operation)
+    for _ in shapes:
+        terms = terms[1:] + terms[:1]
+        got, raised = function(*terms)
+        expected, flags = function(*(np.broadcast_to(term, (3, 4)).copy() for term in terms))
+        np.testing.assert_array_equal(got, expected)
+        assert raised == flags
+
+
 @pytest.mark.parametrize("operation", OPERANDS)
 def test_single_elements_without_a_shape_and_empty_arrays_are_taken(operation):
     function = getattr(arithmetic(data_type("FP32")), operation)

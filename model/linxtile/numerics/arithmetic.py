@@ -39,8 +39,8 @@ class Arithmetic:
     """What an element type can do.
 
     All methods take arrays of container codes (unsigned integers of the element's width, shapes that broadcast), change
-    none of them, and return a new array of codes with the sticky flags raised by any element. With flags switched off
-    no work is done for them and none are returned.
+    none of them, and return a new contiguous array of codes, in rows or columns like the operands, with the sticky flags
+    raised by any element. With flags switched off no work is done for them and none are returned.
 
     Raises
     ------

@@ -52,15 +52,11 @@ class IntegerElements:
 
     def add_three(self, first: Codes, second: Codes, third: Codes) -> Codes:
         """``first + second + third`` modulo ``2**w``."""
-        total = first + second
-        total += third
-        return total
+        return first + second + third
 
     def multiply_add(self, first: Codes, second: Codes, third: Codes) -> Codes:
         """``first * second + third`` modulo ``2**w``."""
-        total = first * second
-        total += third
-        return total
+        return first * second + third
 
     def divide(self, first: Codes, second: Codes) -> Codes:
         """Truncated quotient; ``x / 0`` is all ones, the most negative value divided by -1 itself."""

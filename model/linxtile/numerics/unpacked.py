@@ -39,7 +39,7 @@ def unpack_floats(values: Floats) -> Unpacked:
     """Take binary64 values apart; infinities and NaN come out as powers of two beyond the range of binary64."""
     bits = values.view(np.uint64)
     field = ((bits >> np.uint64(52)) & _EXPONENT).view(np.int64)
-    significand = (bits & _MANTISSA) | np.where(field > 0, _HIDDEN, np.uint64(0))
+    significand = (bits & _MANTISSA) | (field > 0) * _HIDDEN
     exponent = np.maximum(field, 1)
     return Unpacked(np.signbit(values), significand, exponent - 1075, exponent - 1023)
 
