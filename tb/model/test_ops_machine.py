@@ -79,6 +79,20 @@ def test_elementwise_operations_give_what_the_machine_gives(name, kind):
     expect(machine, "T#1", got.to_bytes(), flags)
 
 
+@pytest.mark.parametrize(("name", "kind"), cases(Shape.ELEMENTWISE))
+def test_elementwise_operations_without_padding_give_what_the_machine_gives(name, kind):
+    row = operation(name)
+    tiles = [random_tile(kind, place, (8, 64), (8, 64)) for place in range(row.max_sources)]
+    scalar = [random_tile(kind, 9, (1, 1), (1, 1))] if row.max_scalars else []
+    flags = ops.Flags()
+    got = getattr(ops, name)(*tiles, *scalar, flags=flags)
+    assert got == getattr(ops, name)(*tiles, *scalar)
+    operands = ", ".join(f"N#{place + 1}" for place in range(len(tiles))) + (", [a0]" if scalar else "")
+    line = f"{name} <{dimensions(tiles[0])}>, {operands}, ->T<{size_text(len(padded(got.to_bytes())))}>"
+    machine = run_line(line, [padded(t.to_bytes()) for t in tiles], [int(t.codes[0, 0]) for t in scalar])
+    expect(machine, "T#1", got.to_bytes(), flags)
+
+
 @pytest.mark.parametrize(("name", "kind"), cases(Shape.ROW_REDUCE, Shape.COLUMN_REDUCE))
 def test_reductions_give_what_the_machine_gives(name, kind):
     tile, flags = random_tile(kind, 3), ops.Flags()

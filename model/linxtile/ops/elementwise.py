@@ -5,7 +5,10 @@ Zero, Max, Min, or Null, which is executed as Zero).
 ``flags`` collects the status flags of the valid area. Arithmetic rounds to nearest, ties to even, once.
 """
 
+import numpy as np
+
 from linxtile.isa.codes import PadValue
+from linxtile.operations.kernels import kernel
 from linxtile.ops.arguments import Scalar, require_flags, require_same, require_tile, require_type, scalar_code
 from linxtile.ops.blocks import Call, image_bytes, result, stored
 from linxtile.ops.flags import Flags
@@ -22,11 +25,25 @@ def apply(name: str, tiles: tuple[Tile, ...], pad: Pad, flags: Flags | None, sca
     first = tiles[0]
     row = require_type(name, first.data_type)
     scalars = () if scalar is None else (scalar_code(name, scalar, row),)
+    padding, collector = pad_value(pad), require_flags(name, flags)
+    if first.valid_shape == first.shape:
+        return _without_padding(name, tiles, scalars, collector)
     call = Call(
         name, row, (first.valid_shape[1], first.valid_shape[0], first.shape[1]), (image_bytes(first.shape, row),),
-        scalars=scalars, pad=pad_value(pad), flags=require_flags(name, flags),
+        scalars=scalars, pad=padding, flags=collector,
     )  # fmt: skip
     return result(call.run([stored(tile) for tile in tiles]), 0, row, first.shape, first.valid_shape)
+
+
+def _without_padding(name: str, tiles: tuple[Tile, ...], scalars: tuple[int, ...], flags: Flags | None) -> Tile:
+    """Apply the kernel of an operation to whole tiles: what a block does, when no byte is padding."""
+    row = tiles[0].data_type
+    operands = [tile.codes for tile in tiles]
+    operands[1:1] = [np.array([[code]], operands[0].dtype) for code in scalars]
+    codes, raised = kernel(name, row, flags is not None)(*operands)
+    if flags is not None:
+        flags.raised |= raised
+    return Tile.adopt(codes, row, tiles[0].shape)
 
 
 def TADD(first: Tile, second: Tile, *, pad: Pad = "Null", flags: Flags | None = None) -> Tile:
