@@ -110,6 +110,20 @@ def test_many_random_pairs_agree_with_softfloat(name, operation, soft):
     assert got.tolist() == [soft_operation(soft, name, *codes)[0] for codes in rows]
 
 
+@pytest.mark.parametrize("name", ["FP32", "TF32"])
+def test_remainders_of_operands_however_far_apart_agree_with_the_host(name):
+    row, rng = data_type(name), np.random.default_rng(24)
+    first, second = rng.integers(0, 1 << 32, (2, 50000), dtype=np.uint32)
+    # Multiples and their neighbours.
+    second[::3] = (first.view(np.float32) / rng.integers(1, 99, 50000).astype(np.float32)).view(np.uint32)[::3]
+    live = np.uint32(row.storage_mask & (-1 << row.dead_bits))
+    first, second = first & live, second & live
+    with np.errstate(invalid="ignore"):
+        expected = np.fmod(first.view(np.float32), second.view(np.float32))
+    codes = np.where(np.isnan(expected), np.uint32(row.canonical_nan), expected.view(np.uint32))
+    np.testing.assert_array_equal(arithmetic(row).fmod(first, second)[0], codes)
+
+
 @pytest.mark.parametrize("operation", ["relu", "read"])
 def test_a_quiet_nan_raises_nothing_and_a_signalling_one_raises_nv(operation):
     function = getattr(arithmetic(data_type("FP32")), operation)

@@ -1,6 +1,7 @@
 """FP64: what needs more than binary64 is computed in pairs of numbers, and what those leave open by the definition."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from linxtile.explog64 import exp64_array, log64_array
 from linxtile.numerics.error_free import product_sum, sum_of_three, two_product
 from linxtile.numerics.float_codes import Block
 from linxtile.numerics.native_floats import NativeElements
+from linxtile.numerics.remainders import floored_remainder
 from linxtile.numerics.unpacked import Floats, Truths
 from linxtile.numerics.values import to_floats
 
@@ -17,6 +19,14 @@ class Binary64Elements(NativeElements):
     """FP64."""
 
     host = np.float64
+
+    def fmod(self, first: Codes, second: Codes) -> Block:
+        """Remainder of the truncated quotient, the host's."""
+        return self._calculate(np.fmod, first, second)
+
+    def remainder(self, first: Codes, second: Codes) -> Block:
+        """Remainder with the sign of the divisor."""
+        return self._calculate(partial(floored_remainder, np.fmod), first, second)
 
     def add_three(self, first: Codes, second: Codes, third: Codes) -> Block:
         """``first + second + third``, rounded once."""

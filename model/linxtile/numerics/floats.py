@@ -1,6 +1,7 @@
 """Floating-point operations that compute: in the host's floats, with one rounding to the type."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from linxtile.flags import Flag
 from linxtile.isa.codes import RoundingMode
 from linxtile.numerics.error_free import odd_product_sum, odd_sum_of_three
 from linxtile.numerics.float_codes import Block, FloatCodes
+from linxtile.numerics.remainders import floored_remainder, truncated_remainder
 from linxtile.numerics.rounding import ElementFlags, round_to_float
 from linxtile.numerics.unpacked import Floats, Truths, unpack_floats
 from linxtile.numerics.values import to_floats
@@ -49,11 +51,11 @@ class FloatElements(FloatCodes):
 
     def fmod(self, first: Codes, second: Codes) -> Block:
         """Remainder of the truncated quotient, always exact."""
-        return self._calculate(np.fmod, first, second)
+        return self._calculate_wide(truncated_remainder, first, second)
 
     def remainder(self, first: Codes, second: Codes) -> Block:
         """Remainder with the sign of the divisor."""
-        return self._calculate(_floored_remainder, first, second)
+        return self._calculate_wide(partial(floored_remainder, truncated_remainder), first, second)
 
     def leaky_relu(self, codes: Codes, slopes: Codes) -> Block:
         """The value if it is above zero, else its product with the slope."""
@@ -183,9 +185,3 @@ def _reciprocal(values: HostFloats) -> HostFloats:
 
 def _reciprocal_root(values: Floats) -> Floats:
     return 1 / np.sqrt(values)
-
-
-def _floored_remainder(first: HostFloats, second: HostFloats) -> HostFloats:
-    remainder = np.fmod(first, second)
-    other_sign = (np.signbit(remainder) != np.signbit(second)) & (remainder != 0)
-    return np.where(other_sign, remainder + second, np.copysign(remainder, np.where(remainder == 0, second, remainder)))
