@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linxtile.accumulator import Accumulator
-from linxtile.arrays import Bytes
 from linxtile.faults import BlockFault
 from linxtile.isa.block import Attributes, Block, Source, Target
 from linxtile.isa.codes import CompareMode, Destination, Layout, PadValue, Queue, RoundingMode
@@ -15,7 +14,8 @@ from linxtile.isa.operations import operation
 from linxtile.isa.types import DataType, data_type
 from linxtile.memory import Memory
 from linxtile.operations import Context, Implementation, Outcome, implementation
-from linxtile.operations.image import code_type
+from linxtile.operations.image import elements
+from linxtile.operations.layout import tile_layout
 from linxtile.ops.flags import Flags
 from linxtile.stored_tile import StoredTile
 from linxtile.tile import Tile
@@ -137,8 +137,5 @@ def result(
     outcome: Outcome, place: int, row: DataType, shape: tuple[int, int], valid_shape: tuple[int, int], order: str = "ND"
 ) -> Tile:
     """Return one output as a tile."""
-    data: Bytes = outcome.outputs[place]
-    if order == "ND" and not row.is_packed:
-        codes: Any = data.view(code_type(row)).reshape(shape)
-        return Tile.adopt(codes, row, valid_shape)
-    return Tile.from_bytes(data, row, shape[1], valid_shape, order)
+    layout = tile_layout(order, *shape, row)
+    return Tile.adopt(layout.read(elements(outcome.outputs[place], row), *shape), row, valid_shape, order)
