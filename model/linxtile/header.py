@@ -21,7 +21,7 @@ _LAYOUTS, _PADS, _ROUNDINGS = tuple(Layout), tuple(PadValue), tuple(RoundingMode
 _NO_CONTROL = Attributes()
 
 
-@dataclass
+@dataclass(slots=True)
 class OpenBlock:
     """A tile block between its BSTART and its end."""
 

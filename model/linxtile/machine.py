@@ -8,7 +8,7 @@ from linxtile.config import PRESETS, CoreConfig
 from linxtile.decoder import Decoder
 from linxtile.faults import BlockFault, FaultRecord
 from linxtile.fetch import split_words
-from linxtile.flags import NO_FLAG, Flag
+from linxtile.flags import NO_FLAG
 from linxtile.isa.block import Block, HeaderFault, Item, SetupBlock
 from linxtile.isa.codes import QUEUE_DEPTH, REGISTER_COUNT, Destination, Queue
 from linxtile.isa.faults import Rule
@@ -116,7 +116,10 @@ class Machine:
             return None
         if isinstance(item, SetupBlock):
             # The decoder has written the registers; in program order nothing lies between that and this commit.
-            return self._retire(item.address, SETUP, registers=dict(item.writes))
+            return Retired(
+                item.address, SETUP, {}, [], NO_FLAG, dict(item.writes), False, False,
+                self._queues.state(), self._allocator.pointer, self.flags, None, self._accumulator,
+            )  # fmt: skip
         if isinstance(item, HeaderFault):
             self.fault = FaultRecord(item.rule, item.block_address, item.word_address)
             return None
@@ -207,10 +210,10 @@ class Machine:
         if outcome.flags:
             self.flags |= outcome.flags
         self.tokens += block.dependency_destination
-        return self._retire(
-            block.address, block.operation.name, new_tiles=new_tiles, writes=outcome.writes,
-            block_flags=outcome.flags, token=block.dependency_destination, trap=block.attributes.trap,
-            description=block,
+        return Retired(
+            block.address, block.operation.name, new_tiles, outcome.writes, outcome.flags, {},
+            block.dependency_destination, block.attributes.trap,
+            self._queues.state(), self._allocator.pointer, self.flags, block, self._accumulator,
         )  # fmt: skip
 
     def _release(self, block: Block) -> None:
@@ -238,24 +241,6 @@ class Machine:
     def _free(self, entry: object) -> None:
         if isinstance(entry, StoredTile):
             self._allocator.release(entry.base, entry.size)
-
-    def _retire(
-        self,
-        block: int,
-        name: str,
-        *,
-        new_tiles: dict[str, StoredTile] | None = None,
-        writes: list[tuple[int, bytes]] | None = None,
-        block_flags: Flag = NO_FLAG,
-        registers: dict[int, int] | None = None,
-        token: bool = False,
-        trap: bool = False,
-        description: Block | None = None,
-    ) -> Retired:
-        return Retired(
-            block, name, new_tiles or {}, writes or [], block_flags, registers or {}, token, trap,
-            self._queues.state(), self._allocator.pointer, self.flags, description, self._accumulator,
-        )  # fmt: skip
 
 
 def _implementations(config: CoreConfig) -> dict[str, Implementation]:
