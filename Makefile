@@ -36,8 +36,9 @@ verilog: setup  ## write build/verilog/linxtile_<preset>.v and lint it with Veri
 synth: setup  ## synthesise for ECP5 with Yosys and print the cells of each unit
 	$(PY) -m linxtile_rtl.synth $(PRESETS)
 
-bench: setup  ## measure cycles on the RTL against their bounds
+bench: setup  ## measure cycles of the RTL against their bounds, and the speed of the model against numpy's
 	$(PY) -m linxtile_sim.bench
+	$(PY) tools/bench_model.py
 
 mutants: setup  ## plant bugs in the RTL one at a time and name the test that catches each
 	$(PY) tools/mutants.py
