@@ -8,7 +8,7 @@ B.HINT TRACE opens an *empty* block: it has an address, takes no header words (I
 closes, and is an open block at the end of the stream.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, MutableSequence
+from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 
 from linxtile.config import CoreConfig
@@ -34,6 +34,7 @@ from linxtile.isa.setup import setup_value
 from linxtile.isa.types import NO_TYPE, is_data_type
 from linxtile.isa.words import WordFormat, decode_word, is_block_start
 
+_LAST_LOOP = max(LoopNest)
 _DIMENSION_MASK = (1 << DIMENSION_BITS) - 1
 _REGISTER_MASK = (1 << REGISTER_BITS) - 1
 _SOURCES = ("source0", "source1", "source2")
@@ -80,32 +81,29 @@ class Decoder:
                 if isinstance(item, HeaderFault):
                     return
 
-    def step(self, word: Word) -> Iterator[Item]:
-        """Decode one word: yield the block it closes, if any, then the fault it is or leads to, if any."""
-        if word.status is WordStatus.BUS_ERROR:
-            yield self._fault(Rule.FETCH, word)
-            return
-        if word.status is WordStatus.TRUNCATED:
-            yield self._fault(Rule.END_OF_STREAM, word)
-            return
+    def step(self, word: Word) -> Sequence[Item]:
+        """Decode one word: return the block it closes, if any, then the fault it is or leads to, if any."""
+        if word.status is not WordStatus.WHOLE:
+            return (self._fault(Rule.FETCH if word.status is WordStatus.BUS_ERROR else Rule.END_OF_STREAM, word),)
         decoded = decode_word(word.value, word.bits)
         starts = is_block_start(word.value, word.bits)
         if decoded is None and not starts:
-            yield self._fault(Rule.ILL_WORD, word)
-            return
+            return (self._fault(Rule.ILL_WORD, word),)
+        items: tuple[Item, ...] = ()
         if starts or (decoded is not None and decoded[0].closes_block):
             closed = self._close()
             if closed is not None:
-                yield closed
+                items = (closed,)
                 if isinstance(closed, HeaderFault):
-                    return
+                    return items
         rule = Rule.ILL_BLOCK_KIND if decoded is None else self._accept(word, *decoded)
         if rule is not None:
             # A rejected block start has nothing open any more: it stands for its own block.
             address = word.address if starts else self._open_address
-            yield HeaderFault(rule, address, word.address)
-        elif word.last and self._open is not None:
-            yield self._fault(Rule.END_OF_STREAM, word)
+            return (*items, HeaderFault(rule, address, word.address))
+        if word.last and self._open is not None:
+            return (*items, self._fault(Rule.END_OF_STREAM, word))
+        return items
 
     @property
     def _open_address(self) -> int:
@@ -180,7 +178,7 @@ class Decoder:
 
     def _dimension(self, opened: OpenBlock, fields: Mapping[str, int]) -> Rule | None:
         loop = fields["loop"]
-        if loop > max(LoopNest):
+        if loop > _LAST_LOOP:
             return Rule.ILL_LOOPNEST
         register = fields.get("register", 0)
         if register >= REGISTER_COUNT:
