@@ -1,5 +1,6 @@
 """Integer arithmetic against Python's integers, and the order of reductions."""
 
+from functools import cache
 from math import isqrt
 
 import gmpy2
@@ -36,6 +37,7 @@ def quotient(a, b):
     return (abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1) if b else -1
 
 
+@cache
 def power(a, row):
     """Return e**a truncated and held within the type."""
     with gmpy2.context(precision=300):
