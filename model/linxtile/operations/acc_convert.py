@@ -41,8 +41,6 @@ def _rows(block: Block, columns: int) -> int:
 class AccConvert:
     """``dst0(i,j) = Convert(ACC[i,j] * scale)``, ``dst1[i] = maximum over j of ACC[i,j]``; releases the ACC."""
 
-    needs_kernel = False
-
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """Rows and columns lie inside the ACC and inside the outputs."""
         if accumulator is None:

@@ -60,9 +60,6 @@ class Context:
 class Implementation(Protocol):
     """A shape family."""
 
-    needs_kernel: bool
-    """Whether each operation of the family has a row in `KERNELS`."""
-
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """Apply the bind rules on shapes and sizes, in their order.
 

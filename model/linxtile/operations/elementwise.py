@@ -20,8 +20,6 @@ def _check(block: Block, sources: Sequence[StoredTile]) -> None:
 class Elementwise:
     """``dst[r,c] = f(src0[r,c], ...)``; a scalar is the second operand, as in ``src0 - scalar + src1``."""
 
-    needs_kernel = True
-
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """Sources and destination are matrices of one geometry."""
         _check(block, sources)
@@ -38,8 +36,6 @@ class Elementwise:
 class ScalarExpand:
     """``dst[r,c] = scalar``, a raw copy."""
 
-    needs_kernel = False
-
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """The destination is a matrix."""
         _check(block, sources)
@@ -51,8 +47,6 @@ class ScalarExpand:
 
 class Convert:
     """``dst[r,c] = Convert(src0[r,c])``; source and destination have the same geometry in elements."""
-
-    needs_kernel = False
 
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """Two matrices, each with its own element width."""

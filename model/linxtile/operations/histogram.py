@@ -28,8 +28,6 @@ def filter_bytes(block: Block) -> int:
 class Histogram:
     """``dst[r,k]`` counts the valid elements of row r that pass the filter and whose byte ByteId is at most k."""
 
-    needs_kernel = False
-
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """A matrix and a filter in, 256 counters a row out."""
         counters = block.valid_rows * BINS * second_type(block).storage_bits

@@ -47,8 +47,6 @@ def _source_rows(block: Block, source: StoredTile) -> int:
 class Compare:
     """``mask bit(r,c) = src0[r,c] CMode src1[r,c]``; the mask has the geometry of src0."""
 
-    needs_kernel = False
-
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """Matrices in; the destination holds a bit for each element of the whole first source."""
         element_bits = element_type(block).storage_bits
@@ -70,8 +68,6 @@ class Compare:
 
 class Select:
     """``dst[r,c] = src0[r,c] if mask bit(r,c) else src1[r,c]``, a raw copy; any tile may be the mask."""
-
-    needs_kernel = False
 
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """A mask and matrices in, a matrix out; the mask holds at least the bits of the valid area."""

@@ -49,8 +49,6 @@ def _right_layout(tile: StoredTile, depth: int, element: DataType) -> TileLayout
 class Product:
     """``ACC[i,j] = (0, bias[j] or ACC[i,j]) + sum over k of a[i,k] * b[k,j]``; of TGEMV the left operand is one row."""
 
-    needs_kernel = False
-
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """Operands in whole fractals that hold M x K and K x N elements; an ACC for M x N."""
         m, n, k = block.lb

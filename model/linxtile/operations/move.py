@@ -24,8 +24,6 @@ def _sizes(block: Block) -> list[int]:
 class Load:
     """TLOAD: memory, by rows or columns, into one to eight tiles."""
 
-    needs_kernel = False
-
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """The destinations are the parts of a matrix."""
         check_parts(block, _sizes(block))
@@ -47,8 +45,6 @@ class Load:
 
 class Store:
     """TSTORE: the valid elements of one to eight tiles into memory, by rows or columns."""
-
-    needs_kernel = False
 
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """The sources are the parts of a matrix."""
@@ -72,8 +68,6 @@ def _collect(block: Block, sources: Sequence[StoredTile]) -> Codes:
 
 class Move:
     """TMOV: ``dst(i,j) = src0(i,j)``, each tile in its own order."""
-
-    needs_kernel = False
 
     def check(self, block: Block, sources: Sequence[StoredTile], accumulator: Accumulator | None = None) -> None:
         """Two matrices; those in fractals consist of whole ones."""

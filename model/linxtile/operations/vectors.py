@@ -38,8 +38,6 @@ class Along(Enum):
 class Reduce:
     """``dst[i] = src[i,0] op src[i,1] op ...`` over the valid elements, in the order of the adjacent pairwise tree."""
 
-    needs_kernel = True
-
     def __init__(self, along: Along):
         self._along = along
 
@@ -66,8 +64,6 @@ class Reduce:
 class Expand:
     """``dst[r,c] = vector[r]`` or ``vector[c]``, a raw copy."""
 
-    needs_kernel = False
-
     def __init__(self, along: Along):
         self._along = along
 
@@ -83,8 +79,6 @@ class Expand:
 
 class ExpandOp:
     """``dst[r,c] = src0[r,c] op vector[r]`` or ``vector[c]``."""
-
-    needs_kernel = True
 
     def __init__(self, along: Along):
         self._along = along
