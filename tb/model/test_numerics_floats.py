@@ -86,6 +86,17 @@ def test_roots_of_numbers_just_below_and_above_squares_agree_with_the_definition
     check(name, "reciprocal_root", rows)
 
 
+@pytest.mark.parametrize("name", [name for name in COMPUTING if data_type(name).has_infinity])
+def test_a_nan_to_be_added_does_not_hide_infinity_times_zero(name):
+    row = data_type(name)
+    one = row.bias << (row.mantissa_bits + row.dead_bits)
+    for first, second in ((row.positive_infinity, 0), (row.sign_bit, row.positive_infinity)):
+        check(name, "multiply_add", [(first, second, row.canonical_nan)])
+        assert arithmetic(row).multiply_add(*arrays(row, [(first, second, row.canonical_nan)]))[1] == Flag.NV
+    for factors in ((one, 0), (row.positive_infinity, one), (row.canonical_nan, 0)):
+        assert arithmetic(row).multiply_add(*arrays(row, [(*factors, row.canonical_nan)]))[1] == NO_FLAG
+
+
 @pytest.mark.parametrize("operation", ["exponential", "logarithm", "reciprocal_root"])
 def test_what_an_interval_leaves_open_is_decided_by_the_definition(operation, monkeypatch):
     row = data_type("FP32")
