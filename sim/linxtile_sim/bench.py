@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from linxtile.config import PRESETS
+from linxtile.config import PRESETS, RTL_PRESETS
 
 from .bench_cases import cases
 from .cosim import run_scenarios
@@ -14,7 +14,7 @@ __all__ = ["main"]
 def main(arguments: list[str] | None = None) -> int:
     """Print a line per figure; return 1 when one is over its bound or differs from the model."""
     parser = argparse.ArgumentParser(prog="python -m linxtile_sim.bench", description=__doc__)
-    parser.add_argument("--config", choices=sorted(PRESETS), default="default", help="preset to measure")
+    parser.add_argument("--config", choices=RTL_PRESETS, default="default", help="preset to measure")
     parser.add_argument("--only", default="", metavar="TEXT", help="measure the cases whose name contains TEXT")
     options = parser.parse_args(arguments)
     config = PRESETS[options.config]

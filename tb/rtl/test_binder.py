@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from linxtile.config import PRESETS, CoreConfig
+from linxtile.config import PRESETS, RTL_PRESETS, CoreConfig
 from linxtile.isa.operations import OPERATIONS
 from linxtile_rtl.bind_rules import OPERANDS, by_shape
 from linxtile_rtl.binder import Binder
@@ -21,7 +21,7 @@ def test_an_operation_with_operands_that_cannot_be_bound_is_refused():
         Binder(config=CoreConfig(operations={"TADDC": frozenset({"FP32"})}))
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", RTL_PRESETS)
 def test_every_operation_of_a_preset_has_described_operands(preset):
     numbers = by_shape(PRESETS[preset])
     names = {OPERATIONS[number].name for group in numbers.values() for number in group}

@@ -3,7 +3,7 @@
 
 import pytest
 
-from linxtile.config import PRESETS
+from linxtile.config import PRESETS, RTL_PRESETS
 from linxtile_rtl.core import TileCore
 
 SMALL = PRESETS["small"]
@@ -24,6 +24,6 @@ def test_a_configuration_beyond_the_engines_is_refused(changes, message):
     assert str(refused.value) == message
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", RTL_PRESETS)
 def test_every_preset_has_a_core(preset):
     assert TileCore(config=PRESETS[preset]).signature is not None
