@@ -34,7 +34,11 @@ from linxtile.isa.setup import setup_value
 from linxtile.isa.types import NO_TYPE, is_data_type
 from linxtile.isa.words import WordFormat, decode_word, is_block_start
 
-_LAST_LOOP = max(LoopNest)
+# Tables, as a call of an enumeration costs several times a look-up, and every word asks.
+_LAST_LOOP = int(max(LoopNest))
+_DESTINATIONS = tuple(Destination)
+_SOURCE_COUNTS = {int(form): form.count for form in SourceForm}
+
 _DIMENSION_MASK = (1 << DIMENSION_BITS) - 1
 _REGISTER_MASK = (1 << REGISTER_BITS) - 1
 _SOURCES = ("source0", "source1", "source2")
@@ -189,14 +193,14 @@ class Decoder:
         return None
 
     def _tiles(self, opened: OpenBlock, word: Word, fields: Mapping[str, int]) -> Rule | None:
-        destination, size = Destination(fields["destination"]), fields["size"]
+        destination, size = _DESTINATIONS[fields["destination"]], fields["size"]
         wanted = size != 0 and destination is not Destination.NONE
         if wanted and destination in (Destination.STACK, Destination.RESERVED_6):
             return Rule.ILL_DST_QUEUE
         if opened.last_tiles:
             return Rule.PARM_LAST
         opened.last_tiles = bool(fields["last"])
-        for place in range(SourceForm(fields["form"]).count):
+        for place in range(_SOURCE_COUNTS[fields["form"]]):
             queue, index = source_name(fields[f"source{place}"])
             opened.sources.append(Source(queue, index, bool(fields[f"reuse{place}"]), word.address))
         if wanted:
