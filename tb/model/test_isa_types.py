@@ -1,5 +1,8 @@
 """The type table against the printed limits of the manual and against other libraries of formats."""
 
+import copy
+import pickle
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -98,3 +101,8 @@ def test_a_type_is_found_by_name_and_code(key):
 def test_an_unknown_type_is_refused(key):
     with pytest.raises(ValueError, match=f"data type {key!r} is not one of FP64, FP32"):
         data_type(key)
+
+
+@pytest.mark.parametrize("row", DATA_TYPES, ids=lambda row: row.name)
+def test_a_type_stays_one_object_through_copies_and_pickles(row):
+    assert pickle.loads(pickle.dumps(row)) is row and copy.deepcopy(row) is row

@@ -24,9 +24,9 @@ NO_TYPE = 31
 TYPE_CODE_BITS = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DataType:
-    """One element type.
+    """One element type; there is one object for each, so that they are compared and hashed by identity.
 
     Attributes
     ----------
@@ -67,6 +67,9 @@ class DataType:
     canonical_nan: int | None = None
     max_finite: int = 0
     min_finite: int = 0
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return data_type, (self.name,)
 
     @property
     def pad_max(self) -> int:
