@@ -11,14 +11,8 @@ from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.codes import RoundingMode
 from linxtile.isa.types import DataType, Kind, data_type
 from linxtile.numerics.blocks import in_blocks
-from linxtile.numerics.rounding import (
-    Rounded,
-    code_type,
-    resolve,
-    round_to_float,
-    round_to_integer,
-    round_to_scale,
-)
+from linxtile.numerics.rounding import Rounded, resolve, round_to_float, round_to_integer, round_to_scale
+from linxtile.numerics.types import Block, Integers, Truths, code_type
 from linxtile.numerics.unpacked import Unpacked, unpack_floats, unpack_integers
 from linxtile.numerics.values import is_signalling, to_floats, to_integers
 from linxtile.rounding import largest, overflow
@@ -74,7 +68,7 @@ def convert(
         raised = int(np.bitwise_or.reduce(flags.take(codes), axis=None)) if track_flags and flags.any() else 0
         return table.take(codes), Flag(raised)
 
-    def convert_block(block: Codes) -> tuple[Codes, npt.NDArray[np.uint8] | None]:
+    def convert_block(block: Codes) -> Block:
         converted, flags = _convert(block, source, destination, rounding, saturate)
         return converted, flags if track_flags else None
 
@@ -104,9 +98,7 @@ def from_values(
 
 
 @lru_cache(maxsize=64)
-def _table(
-    source: DataType, destination: DataType, rounding: RoundingMode, saturate: bool
-) -> tuple[Codes, npt.NDArray[np.uint8]]:
+def _table(source: DataType, destination: DataType, rounding: RoundingMode, saturate: bool) -> Rounded:
     """Return the result and the flags of every code of a type of up to 16 bits."""
     kind = code_type(source)
     return _convert(np.arange(1 << 8 * kind.itemsize).astype(kind), source, destination, rounding, saturate)
@@ -138,9 +130,9 @@ def _round(values: Unpacked, destination: DataType, rounding: RoundingMode, satu
 
 
 def _specials(
-    nan: npt.NDArray[np.bool_],
-    negative: npt.NDArray[np.bool_],
-    signalling: npt.NDArray[np.bool_],
+    nan: Truths,
+    negative: Truths,
+    signalling: Truths,
     destination: DataType,
     saturate: bool,
 ) -> Rounded:
@@ -162,7 +154,7 @@ def _specials(
     return np.where(nan, kind(of_nan), infinities), invalid * np.uint8(Flag.NV)
 
 
-def _between_integers(values: npt.NDArray[np.integer[Any]], destination: DataType, saturate: bool) -> Rounded:
+def _between_integers(values: Integers, destination: DataType, saturate: bool) -> Rounded:
     """Take integers modulo ``2**w``, or clamp them; no flag in either case."""
     if saturate:
         limits = np.iinfo(values.dtype)

@@ -28,7 +28,7 @@ def arrays(row, rows):
 
 
 def check(name, operation, rows):
-    """Compare codes with the definition, and flags group by group of elements that raise the same."""
+    """Compare codes with the definition, flags of all elements that raise the same, and of some of them alone."""
     row = data_type(name)
     outcomes = [getattr(exact, operation)(*codes, row) for codes in rows]
     function, operands = getattr(arithmetic(row), operation), arrays(row, rows)
@@ -37,7 +37,11 @@ def check(name, operation, rows):
     assert not wrong, [[hex(code) for code in (*rows[at], got[at], outcomes[at][0])] for at in wrong[:3]]
     raised = np.array([flags for _, flags in outcomes])
     for flags in set(raised.tolist()):
-        assert function(*(codes[raised == flags] for codes in operands))[1] == flags
+        alike = [codes[raised == flags] for codes in operands]
+        assert function(*alike)[1] == flags
+        if flags:
+            for at in range(0, alike[0].size, 5):
+                assert function(*(codes[at : at + 1] for codes in alike))[1] == flags
     plain, none = getattr(arithmetic(row, track_flags=False), operation)(*operands)
     np.testing.assert_array_equal(plain, got)
     assert none == NO_FLAG
@@ -207,6 +211,16 @@ def test_large_arrays_of_any_layout_give_what_small_ones_give(name, operation):
         column = function(operands[0], *(codes[:, :1] for codes in operands[1:]))[0]
         spread = function(operands[0], *(np.repeat(codes[:, :1], shape[1], axis=1) for codes in operands[1:]))[0]
         np.testing.assert_array_equal(column, spread)
+
+
+@pytest.mark.parametrize("at", [0, 40000, 99999])
+@pytest.mark.parametrize("operation", ["add", "exponential"])
+def test_one_element_of_many_raises_its_flag(operation, at):
+    for name in ("FP32", "TF32", "E5M2"):
+        row = data_type(name)
+        codes = np.zeros(100000, f"u{row.storage_bits // 8}")
+        codes[at] = row.positive_infinity + (1 << row.dead_bits)
+        assert getattr(arithmetic(row), operation)(*[codes] * OPERANDS[operation])[1] == Flag.NV
 
 
 @pytest.mark.parametrize("name", ["FP64", "FP32", "TF32", "FP16", "E5M2", "S32"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from linxtile.conversion import convert
+from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.codes import RoundingMode
 from linxtile.isa.types import data_type
 from linxtile.numerics import arithmetic
@@ -64,6 +65,15 @@ def test_conversions_round_once_before_they_check_the_range(case, saturate):
     source, destination, rounding, values, plain, saturated = case
     got, _ = convert(codes_of(values, source), data_type(source), data_type(destination), rounding, saturate)
     assert got.tolist() == (saturated if saturate else plain)
+
+
+@pytest.mark.parametrize(("value", "flags"), [
+    (-INF, Flag.NV), (INF, NO_FLAG), (NAN, Flag.NV), (-1.0, Flag.NV), (0.0, Flag.NV), (-0.0, Flag.NV), (2.0**-127, NO_FLAG),
+    (2.0**-149, NO_FLAG), (1.5 * 2.0**127, Flag.OF), (2.0**127, NO_FLAG),
+])  # fmt: skip
+def test_a_scale_is_made_of_positive_numbers_only(value, flags):
+    for saturate in (False, True):
+        assert convert(codes_of([value], "FP32"), data_type("FP32"), data_type("E8M0"), RNE, saturate)[1] == flags
 
 
 @pytest.mark.parametrize(("rounding", "results"), [

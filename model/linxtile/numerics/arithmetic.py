@@ -10,14 +10,12 @@ from linxtile.isa.codes import CompareMode
 from linxtile.isa.types import DataType
 from linxtile.numerics.binary64 import Binary64Elements
 from linxtile.numerics.blocks import BLOCK, WHOLE, in_blocks
-from linxtile.numerics.float_codes import Block
 from linxtile.numerics.floats import FloatElements
 from linxtile.numerics.integers import IntegerElements
 from linxtile.numerics.native_floats import Binary32Elements
-from linxtile.numerics.rounding import code_type
 from linxtile.numerics.single_floats import BrainElements, HalfElements, SingleElements
 from linxtile.numerics.tables import TableElements
-from linxtile.numerics.unpacked import Truths
+from linxtile.numerics.types import Block, Truths, code_type
 
 Unary = Callable[[Codes], Result]
 Binary = Callable[[Codes, Codes], Result]

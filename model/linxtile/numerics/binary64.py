@@ -8,10 +8,9 @@ import numpy as np
 from linxtile.arrays import Codes
 from linxtile.explog64 import exp64_array, log64_array
 from linxtile.numerics.error_free import product_sum, sum_of_three, two_product
-from linxtile.numerics.float_codes import Block
 from linxtile.numerics.native_floats import NativeElements
 from linxtile.numerics.remainders import floored_remainder
-from linxtile.numerics.unpacked import Floats, Truths
+from linxtile.numerics.types import Block, Floats, Truths
 from linxtile.numerics.values import to_floats
 
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from linxtile.arrays import Codes, Result
 from linxtile.flags import NO_FLAG, Flag
-from linxtile.numerics.float_codes import Block
-from linxtile.numerics.rounding import ElementFlags
+from linxtile.numerics.types import Block, ElementFlags
 
 BLOCK = 1 << 15
 """Elements that are worked on at a time: few enough that the temporaries stay in cache, enough that calls cost little."""

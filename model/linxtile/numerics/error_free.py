@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linxtile.numerics.unpacked import Floats, Truths
+from linxtile.numerics.types import Floats, Truths
 
 _SPLITTER = np.float64((1 << 27) + 1)
 

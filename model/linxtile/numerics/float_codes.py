@@ -9,11 +9,7 @@ from linxtile.arrays import Codes
 from linxtile.flags import Flag
 from linxtile.isa.codes import CompareMode
 from linxtile.isa.types import DataType
-from linxtile.numerics.rounding import ElementFlags
-from linxtile.numerics.unpacked import Truths
-
-Block = tuple[Codes, ElementFlags | None]
-"""Results of a block, and the flags of its elements, None where none is raised or wanted."""
+from linxtile.numerics.types import Block, ElementFlags, Truths
 
 NV = np.uint8(Flag.NV)
 

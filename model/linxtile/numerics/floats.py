@@ -5,20 +5,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linxtile import exact
 from linxtile.arrays import Codes
 from linxtile.flags import Flag
 from linxtile.isa.codes import RoundingMode
 from linxtile.numerics.error_free import odd_product_sum, odd_sum_of_three
-from linxtile.numerics.float_codes import Block, FloatCodes
+from linxtile.numerics.float_codes import FloatCodes
 from linxtile.numerics.remainders import floored_remainder, truncated_remainder
-from linxtile.numerics.rounding import ElementFlags, round_to_float
-from linxtile.numerics.unpacked import Floats, Truths, unpack_floats
+from linxtile.numerics.rounding import round_to_float
+from linxtile.numerics.types import Block, ElementFlags, Floats, HostFloats, Truths
+from linxtile.numerics.unpacked import unpack_floats
 from linxtile.numerics.values import to_floats
-
-HostFloats = npt.NDArray[np.floating[Any]]
 
 # numpy's exponential and logarithm of binary64 are within a few units of 2**-53; this allows for very much more.
 _ERROR = 2.0**-46

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from linxtile import exact
 from linxtile.arrays import Codes
 from linxtile.isa.types import DataType, data_type
-from linxtile.numerics.unpacked import Integers
+from linxtile.numerics.types import Integers
 from linxtile.values import decode
 
 _LARGEST_ROOT = np.uint64((1 << 32) - 1)

@@ -10,7 +10,7 @@ from linxtile.isa.codes import CompareMode
 from linxtile.isa.types import DataType, Kind
 from linxtile.numerics.float_codes import COMPARISONS
 from linxtile.numerics.integer_functions import floor_root, logarithms, powers
-from linxtile.numerics.unpacked import Truths
+from linxtile.numerics.types import Truths
 
 
 class IntegerElements:

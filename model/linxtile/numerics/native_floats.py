@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from linxtile.arrays import Codes
-from linxtile.numerics.float_codes import Block
-from linxtile.numerics.floats import FloatElements, HostFloats, has_nan
-from linxtile.numerics.unpacked import Floats
+from linxtile.numerics.floats import FloatElements, has_nan
+from linxtile.numerics.types import Block, Floats, HostFloats
 
 
 class NativeElements(FloatElements):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from linxtile.numerics.unpacked import Floats
+from linxtile.numerics.types import Floats
 
 _QUOTIENT_BITS = 28
 

@@ -5,7 +5,7 @@ finite value, and are odd where their codes are odd, so that ties to even and ro
 """
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,10 @@ from linxtile.arrays import Codes
 from linxtile.flags import Flag
 from linxtile.isa.codes import RoundingMode
 from linxtile.isa.types import DataType
+from linxtile.numerics.types import ElementFlags, code_type
 from linxtile.numerics.unpacked import Unpacked
 from linxtile.rounding import largest, overflow
 from linxtile.values import Class, decode, floor_log2
-
-ElementFlags = npt.NDArray[np.uint8]
-"""Flags of each element."""
 
 Rounded = tuple[Codes, ElementFlags]
 
@@ -28,11 +26,6 @@ _SCALE_NAN = 0xFF
 _LARGEST_SHIFT = 63
 # The significand of the square root of two, as a binary64 significand, rounded down: the root itself is irrational.
 _ROOT_OF_TWO = np.uint64(6369051672525772)
-
-
-def code_type(data_type: DataType) -> np.dtype[Any]:
-    """Return the unsigned integer type that holds one code; codes of four bits take a byte each."""
-    return np.dtype(f"u{max(data_type.storage_bits // 8, 1)}")
 
 
 def round_to_float(values: Unpacked, data_type: DataType, rounding: RoundingMode, saturate: bool = False) -> Rounded:

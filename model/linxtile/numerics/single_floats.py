@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from linxtile.arrays import Codes
 from linxtile.numerics.error_free import to_odd
-from linxtile.numerics.floats import FloatElements, HostFloats
-from linxtile.numerics.unpacked import Floats
+from linxtile.numerics.floats import FloatElements
+from linxtile.numerics.types import Floats, HostFloats
 
 # FP16 has 15, binary32 has 127.
 _BIAS_OF_BINARY32 = np.float32(2.0**112)

@@ -6,10 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linxtile.arrays import Codes
-from linxtile.numerics.float_codes import Block
-
-Table = tuple[Codes, npt.NDArray[np.uint8] | None]
-"""Results and flags by index, None where no entry raises any."""
+from linxtile.numerics.types import Block
 
 
 class TableElements:
@@ -32,7 +29,7 @@ class TableElements:
         self._code_bits = code_bits
         self._operands = operands
         self._track_flags = track_flags
-        self._table: Table | None = None
+        self._table: Block | None = None
 
     def __call__(self, *operands: Codes) -> Block:
         """Return results and flags of each element."""
@@ -43,7 +40,7 @@ class TableElements:
             index = index | operand
         return codes.take(index), flags.take(index) if self._track_flags and flags is not None else None
 
-    def _build(self) -> Table:
+    def _build(self) -> Block:
         codes = np.arange(1 << self._code_bits).astype(f"u{self._code_bits // 8}")
         if self._operands == 1:
             return self._function(codes)

@@ -1,13 +1,11 @@
 """Arrays of exact values as sign, significand and power of two: what rounding starts from."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.integer[Any]]
-Truths = npt.NDArray[np.bool_]
+from linxtile.numerics.types import Floats, Integers, Truths
 
 _MANTISSA = np.uint64((1 << 52) - 1)
 _HIDDEN = np.uint64(1 << 52)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from linxtile.arrays import Codes
 from linxtile.isa.types import DataType, Kind
-from linxtile.numerics.unpacked import Floats, Integers, Truths
+from linxtile.numerics.types import Floats, Integers, Truths
 from linxtile.values import Class, decode
 
 
