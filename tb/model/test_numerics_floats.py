@@ -90,6 +90,19 @@ def test_roots_of_numbers_just_below_and_above_squares_agree_with_the_definition
     check(name, "reciprocal_root", rows)
 
 
+@pytest.mark.parametrize(("first", "second", "third", "result"), [
+    # Just below a tie, by far less than the last bit of any part of the sum.
+    (1 + 2.0**-30, 1 - 2.0**-30, 2.0**53 + 2, 2.0**53 + 2),
+    # Just above a tie, with a product so large that its parts overflow.
+    (2.0**512 - 2.0**459, 2.0**512 - 2.0**459, 2.0**970, 2.0**1023 + (2.0**1023 - 2.0**971)),
+    # A product whose error lies below the smallest subnormal number.
+    (2.0**-537 * (1 + 2.0**-52), 2.0**-537 * (1 + 2.0**-52), 0.0, 5e-324),
+])  # fmt: skip
+def test_fused_products_of_fp64_are_rounded_once(first, second, third, result):
+    codes = [np.array([value]).view(np.uint64) for value in (first, second, third)]
+    assert arithmetic(data_type("FP64")).multiply_add(*codes)[0].view(np.float64) == result
+
+
 @pytest.mark.parametrize("name", [name for name in COMPUTING if data_type(name).has_infinity])
 def test_a_nan_to_be_added_does_not_hide_infinity_times_zero(name):
     row = data_type(name)

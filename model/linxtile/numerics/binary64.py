@@ -44,7 +44,7 @@ class Binary64Elements(NativeElements):
             zero = (terms[0] == 0) | (terms[1] == 0)
             product = np.abs(terms[0] * terms[1])
             large = np.maximum(np.abs(terms[0]), np.abs(terms[1])) > 2.0**990
-        undecided = (product < 2.0**-960) & ~zero | (product > 2.0**995) | large | ~np.isfinite(values)
+        undecided = (product < 2.0**-960) & ~zero | (product > 2.0**1020) | large | ~np.isfinite(values)
         codes, flags = self._decided("multiply_add", values, undecided, (first, second, third))
         return codes, self._with_invalid_products(flags, first, second)
 

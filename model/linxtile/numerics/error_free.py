@@ -22,7 +22,7 @@ def two_sum(first: Floats, second: Floats) -> tuple[Floats, Floats]:
 
 
 def two_product(first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    """Return the rounded product and its error; exact if the product is above ``2**-960`` and no factor ``2**995``."""
+    """Return the rounded product and its error; exact from ``2**-960`` to ``2**1020`` if no factor exceeds ``2**990``."""
     product = first * second
     first_high, first_low = _split(first)
     second_high, second_low = _split(second)
