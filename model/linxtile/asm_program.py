@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from linxtile.fetch import Word, words_image
+from linxtile.isa.words import decode_word, is_block_start
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,23 @@ class Program:
     def image(self) -> bytes:
         """The bytes of the program."""
         return words_image([(word.value, word.bits) for word in self.words])
+
+    @property
+    def block_sources(self) -> dict[int, str]:
+        """The lines that each block was written as, without the blanks around them, by the address of its BSTART."""
+        sources: dict[int, list[Line]] = {}
+        block = None
+        for line in self.lines:
+            for word in line.words:
+                decoded = decode_word(word.value, word.bits)
+                if is_block_start(word.value, word.bits):
+                    block = word.address
+                    sources[block] = []
+                elif decoded is None or decoded[0].closes_block:
+                    block = None
+                if block is not None and line not in sources[block][-1:]:
+                    sources[block].append(line)
+        return {address: "\n".join(line.text.strip() for line in lines) for address, lines in sources.items()}
 
 
 def listing(program: Program) -> str:

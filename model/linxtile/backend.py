@@ -43,6 +43,8 @@ class Job:
         Compare every block with the model.
     waves : Path or None
         Where to write the waves.
+    sources : dict of int to str
+        Source lines of the blocks, by the address of the block; empty if there is no source.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Job:
     regions: list[tuple[int, int]] = field(default_factory=list)
     check: bool = False
     waves: Path | None = None
+    sources: dict[int, str] = field(default_factory=dict)
 
     def machine(self) -> Machine:
         """Return a model with memory, registers and program in place."""
@@ -84,6 +87,8 @@ class Finished:
         The run for JSON.
     difference : str or None
         With ``check``: the first difference from the model, in words.
+    timeline : dict or None
+        The run as trace events, from backends that have cycles.
     """
 
     fault: FaultRecord | None
@@ -92,6 +97,7 @@ class Finished:
     statistics: dict[str, int]
     document: dict[str, Any]
     difference: str | None = None
+    timeline: dict[str, Any] | None = None
 
 
 class Backend(Protocol):

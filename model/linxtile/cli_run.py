@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linxtile.backend import MODEL, BackendError, Finished, Job, backend_names, find_backend
-from linxtile.cli_files import UsageError, parse_program_address
+from linxtile.cli_files import UsageError, parse_program_address, write_bytes
 from linxtile.config import PRESETS, CoreConfig
 from linxtile.run import (
     parse_dump,
@@ -45,6 +45,7 @@ def add_parser(subparsers: Any) -> None:
     )
     add("--check", action="store_true", help="compare every block of a simulator with the model")
     add("--waves", metavar="FILE", nargs="?", const="", help="write the waves of a simulator (default build/waves/)")
+    add("--timeline", metavar="FILE", help="write the blocks of a simulator as a trace for Perfetto or Chrome, in JSON")
     add("--stats", action="store_true", help="print counts")
     add("--json", action="store_true", help="print the run as JSON")
     parser.set_defaults(command=run)
@@ -62,6 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
     for dump, data in zip(dumps, finished.regions, strict=True):
         write_data(dump.file, data)
+    if arguments.timeline is not None:
+        write_bytes(arguments.timeline, f"{json.dumps(finished.timeline)}\n".encode())
     _report(arguments, finished)
     if finished.fault is not None:
         print(f"linxtile: {finished.fault}", file=sys.stderr)
@@ -77,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _job(arguments: argparse.Namespace) -> Job:
     """Read everything that the arguments name."""
     if arguments.on == MODEL:
-        for option in ("check", "waves"):
+        for option in ("check", "waves", "timeline"):
             if getattr(arguments, option) not in (False, None):
                 raise UsageError(f"--{option} needs a simulator (--on), not {MODEL!r}")
     try:
@@ -86,7 +89,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         raise UsageError(f"--config: {error}") from None
     limit = 1 << config.axi_address_bits
     address = parse_program_address(arguments.base)
-    image = read_program(arguments.program, address, allow_faults=arguments.allow_faults)
+    image, sources = read_program(arguments.program, address, allow_faults=arguments.allow_faults)
     if address + len(image) > limit:
         raise UsageError(f"--base: {len(image)} bytes at {address:#x} do not fit below the end of memory, {limit:#x}")
     memory = []
@@ -105,6 +108,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         memory=memory,
         check=arguments.check,
         waves=None if arguments.waves is None else Path(arguments.waves or f"build/waves/{name}.fst"),
+        sources=sources,
     )
 
 

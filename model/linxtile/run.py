@@ -29,16 +29,20 @@ class Dump:
     file: str
 
 
-def read_program(name: str, address: int, *, allow_faults: bool) -> bytes:
-    """Return the header words of a program file: a text file is assembled, anything else is the words themselves."""
+def read_program(name: str, address: int, *, allow_faults: bool) -> tuple[bytes, dict[int, str]]:
+    """Return the header words of a program file, and the source lines of each block by its address.
+
+    A text file is assembled; anything else is the words themselves, which have no source.
+    """
     content = read_bytes(name)
     source = _text(content)
     if source is not None:
         shown = "<stdin>" if name == "-" else name
-        return assemble(source, file=shown, address=address, allow_faults=allow_faults).image
+        program = assemble(source, file=shown, address=address, allow_faults=allow_faults)
+        return program.image, program.block_sources
     if len(content) % 2:
         raise UsageError(f"a binary program must have an even number of bytes, but {name} has {len(content)}")
-    return content
+    return content, {}
 
 
 def parse_load(text: str, limit: int) -> tuple[int, bytes]:

@@ -22,6 +22,7 @@ from .cosim import TOP, simulation_sources
 from .runner import SimulationFailed, SimulatorMissing, simulate
 from .scenario import Scenario
 from .session import find_salt
+from .timeline import timeline
 from .waves import write_save_file
 
 __all__ = ["TASK", "Icarus", "Observed", "Task", "Verilator"]
@@ -56,8 +57,11 @@ class Observed:
     Attributes
     ----------
     blocks : list of dict
-        Committed blocks as in the JSON of the model, without the bytes they wrote; with ``closed_at`` and ``retired_at``,
-        cycles since the start of the program.
+        Committed blocks as in the JSON of the model, without the bytes they wrote; with ``engine`` (None for a set-up block) and
+        the cycles ``closed_at``, ``bound_at``, on an engine ``started_at`` and ``finished_at``, and ``retired_at``, all since the
+        start of the program.
+    fault, faulted : FaultRecord or None, dict or None
+        What ended the program early, and the engine and cycles of that block.
     state : dict
         Queues, pointer and flags at the end, as in the JSON of the model.
     registers : dict of str to int
@@ -74,6 +78,7 @@ class Observed:
 
     blocks: list[dict[str, Any]]
     fault: FaultRecord | None
+    faulted: dict[str, Any] | None
     state: dict[str, Any]
     registers: dict[str, int]
     regions: list[bytes]
@@ -116,7 +121,9 @@ class Simulator:
                 f"waves are written as FST, so --waves must end in {WAVE_SUFFIX}, not {str(job.waves)!r}"
             )
         try:
-            observed = self._observe(job)
+            scenario = scenario_of(job)
+            expected = scenario.machine(job.config).run()
+            observed = self._observe(job, scenario, scenario.pages(expected))
         except (SimulatorMissing, ValueError) as error:
             raise BackendError(str(error)) from error
         except SimulationFailed as error:
@@ -128,12 +135,16 @@ class Simulator:
             statistics=observed.statistics(),
             document=observed.document(),
             difference=observed.complaint,
+            timeline=timeline(
+                f"{job.name} on {self.name}, preset {job.config.name}",
+                [*observed.blocks, *([] if observed.faulted is None else [observed.faulted])],
+                {retired.block: retired.description for retired in expected.blocks},
+                job.sources,
+            ),
         )
 
-    def _observe(self, job: Job) -> Observed:
+    def _observe(self, job: Job, scenario: Scenario, pages: Mapping[int, bytes]) -> Observed:
         """Simulate; a run that succeeds leaves no log, a run that fails keeps its own."""
-        scenario = scenario_of(job)
-        pages = scenario.pages(scenario.machine(job.config).run())
         find_salt(page // PAGE_BYTES for page in pages)
         with tempfile.TemporaryDirectory(prefix="linxtile-") as folder:
             answer, plan, behind = (Path(folder) / name for name in ("answer", "task", "progress"))

@@ -17,8 +17,10 @@ from linxtile.isa.types import DATA_TYPES
 from linxtile.machine import SETUP
 from linxtile.retired import flag_names
 from linxtile_rtl.layouts import BlockKind, width_code
+from linxtile_rtl.scheduler import ENGINES
 
 from .backend import TASK, Observed, Task
+from .hardware.observed import NO_ENGINE
 from .lockstep import Difference, core_queues, flag_bits, run_in_lockstep
 from .session import CoreSession, Event, HangError
 
@@ -88,6 +90,7 @@ async def _observed(session: Recorder, task: Task, checks: int, complaint: str |
     return Observed(
         blocks=[_block(event, session.started) for event in session.events if not _ends(event)],
         fault=_fault(session.events),
+        faulted=_faulted(session),
         state=_state(session.events[-1]) if session.events else {},
         registers={register_name(number): await session.register(number) for number in range(REGISTER_COUNT)},
         regions=[await session.read(address, count) for address, count in task.regions],
@@ -112,9 +115,30 @@ def _block(event: Event, started: int) -> dict[str, Any]:
         "block_flags": flag_names(Flag(flag_bits(record["flags"]))),
         "trap": bool(record["trap_after"]),
         **_state(event),
-        "closed_at": record["closed_at"] - started,
-        "retired_at": record["retired_at"] - started,
+        **_cycles(event, started),
     }
+
+
+def _cycles(event: Event, started: int) -> dict[str, Any]:
+    """Return the cycles of a block in their order, counted from the start of the program."""
+    record, stages = event.record, event.stages
+    cycles = {"closed_at": record["closed_at"], "bound_at": stages["bound_at"]}
+    engine = None
+    if stages["engine"] != NO_ENGINE:
+        engine = ENGINES[stages["engine"]]
+        cycles |= {"started_at": stages["started_at"], "finished_at": stages["finished_at"]}
+    cycles["retired_at"] = record["retired_at"]
+    return {"engine": engine} | {name: cycle - started for name, cycle in cycles.items()}
+
+
+def _faulted(session: Recorder) -> dict[str, Any] | None:
+    """Return the block whose fault ended the program; only one that has come to an engine has an operation for sure."""
+    fault = _fault(session.events)
+    if fault is None:
+        return None
+    cycles = _cycles(session.events[-1], session.started)
+    operation = OPERATIONS[session.events[-1].record["operation"]].name if cycles["engine"] else fault.rule.name
+    return {"block": fault.block, "operation": operation, "rule": fault.rule.name, **cycles}
 
 
 def _state(event: Event) -> dict[str, Any]:

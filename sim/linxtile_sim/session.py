@@ -32,9 +32,10 @@ class HangError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One retired block: its record, the digests of what it wrote, and the committed state after it."""
+    """One retired block: its record, its way through the units, the digests of what it wrote, the committed state after it."""
 
     record: dict[str, Any]
+    stages: dict[str, int]
     tile_digest: int
     memory_digest: int
     committed: dict[str, Any]
@@ -231,6 +232,7 @@ class CoreSession:
         bits = unpack(self._event_layout, self._dut.event.value.to_unsigned())
         return Event(
             bits["record"],
+            bits["stages"],
             bits["tile_digest"],
             bits["memory_digest"],
             bits["committed"],

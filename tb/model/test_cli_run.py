@@ -173,6 +173,7 @@ REFUSED = {
     "unknown backend": (["add.s", "--on", "spice"], "backend must be model, "),
     "check on the model": (["add.s", "--check"], "--check needs a simulator (--on), not 'model'"),
     "waves on the model": (["add.s", "--waves"], "--waves needs a simulator (--on), not 'model'"),
+    "timeline on the model": (["add.s", "--timeline", "x.json"], "--timeline needs a simulator (--on), not 'model'"),
 }  # fmt: skip
 
 
@@ -207,7 +208,10 @@ class Differing:
         """Run on the model and add a difference."""
         self.asked.append(job)
         finished = ModelBackend().run(job)
-        return Finished(None, finished.tiles, finished.regions, {"cycles": 7}, finished.document, "U#1 element (0, 1)")
+        return Finished(
+            None, finished.tiles, finished.regions, {"cycles": 7}, finished.document, "U#1 element (0, 1)",
+            timeline={"traceEvents": []},
+        )  # fmt: skip
 
 
 def test_a_simulator_gets_the_job_and_its_difference_gives_exit_code_1(here, capsys, monkeypatch):
@@ -219,6 +223,46 @@ def test_a_simulator_gets_the_job_and_its_difference_gives_exit_code_1(here, cap
     job = Differing.asked[-1]
     assert (job.name, job.check, str(job.waves)) == ("add", True, "build/waves/add.fst")
     assert job.machine().memory.read(0x1000, 128) == np.load("x.npy").tobytes()
+
+
+def test_a_timeline_is_written_also_of_a_run_that_differs(here, capsys, monkeypatch):
+    monkeypatch.setattr(cli_run, "find_backend", lambda name: Differing())
+    assert main(["run", *ADD_ARGUMENTS, "--on", "other", "--timeline", "out.json"]) == 1
+    assert json.loads((here / "out.json").read_text(encoding="utf-8")) == {"traceEvents": []}
+    assert main(["run", *ADD_ARGUMENTS, "--on", "other", "--timeline", "none/out.json"]) == 2
+    assert capsys.readouterr().err.endswith("linxtile: cannot write none/out.json: No such file or directory\n")
+
+
+BLOCKS = """
+.compress on
+    li a1, 0x12345      ; two words
+    li a2, 1
+label:
+    TADD <8, FP32>, T#1, T#2, ->U<256B>   // one line
+    B.CATR trap
+    BSTOP
+    .half 0
+BSTART.TEPL TSEL, FP32
+    C.B.DIMI 8, ->LB0
+    B.IOT T#1, T#2
+    B.IOT T#1, last, ->U<256B>
+"""
+
+
+def test_a_simulator_is_told_the_source_lines_of_each_block(here, monkeypatch):
+    monkeypatch.setattr(cli_run, "find_backend", lambda name: Differing())
+    (here / "blocks.s").write_text(BLOCKS, encoding="utf-8")
+    main(["run", "blocks.s", "--on", "other", "--allow-faults", "--base", "0x100"])
+    sources = Differing.asked[-1].sources
+    assert [text.splitlines() for _, text in sorted(sources.items())] == [
+        ["li a1, 0x12345      ; two words", "li a2, 1"],
+        ["TADD <8, FP32>, T#1, T#2, ->U<256B>   // one line", "B.CATR trap"],
+        ["BSTART.TEPL TSEL, FP32", "C.B.DIMI 8, ->LB0", "B.IOT T#1, T#2", "B.IOT T#1, last, ->U<256B>"],
+    ]
+    assert min(sources) == 0x100
+    assert main(["asm", "blocks.s", "--allow-faults", "-o", "blocks.bin"]) == 0
+    main(["run", "blocks.bin", "--on", "other"])
+    assert Differing.asked[-1].sources == {}
 
 
 class Entry:

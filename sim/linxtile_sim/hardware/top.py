@@ -5,21 +5,23 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from linxtile.config import CoreConfig
-from linxtile_rtl.core import TileCore, trace_signature
+from linxtile_rtl.core import trace_signature
 from linxtile_rtl.fetch import WordAligner
 from linxtile_rtl.layouts import BlockKind, flags_layout, granule_bits, line_bits, retire_layout
 from linxtile_rtl.queues import state_layout
 
 from .digest import WORD_BYTES, mixed
 from .memory import SimulatedMemory, host_signature
+from .observed import ObservedCore, stages_layout
 
 __all__ = ["SimulationTop", "event_layout"]
 
 
 def event_layout(config: CoreConfig) -> data.StructLayout:
-    """What Python reads after each retired block: the record, the digests, and the state that is now committed."""
+    """What Python reads after each retired block: the record, its cycles, the digests, and the state that is now committed."""
     return data.StructLayout({
         "record": retire_layout(config),
+        "stages": stages_layout(),
         "tile_digest": 64,
         "memory_digest": 64,
         "committed": state_layout(config),
@@ -72,7 +74,7 @@ class SimulationTop(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Wire the parts; keep one digest per block in flight."""
         m = Module()
-        m.submodules.core = core = TileCore(config=self._config)
+        m.submodules.core = core = ObservedCore(config=self._config)
         m.submodules.aligner = aligner = WordAligner(config=self._config)
         m.submodules.memory = memory = SimulatedMemory(config=self._config)
         kind = core.retire.p.kind
@@ -114,6 +116,7 @@ class SimulationTop(wiring.Component):
             m.d.sync += [
                 self.event_toggle.eq(~self.event_toggle),
                 self.event.record.eq(core.retire.payload),
+                self.event.stages.eq(core.stages),
                 self.event.tile_digest.eq(digest),
                 self.event.memory_digest.eq(memory.written),
                 # The next block may commit while Python has not looked yet.
@@ -123,7 +126,7 @@ class SimulationTop(wiring.Component):
             ]
         return m
 
-    def _tile_digests(self, m: Module, core: TileCore) -> Signal:
+    def _tile_digests(self, m: Module, core: ObservedCore) -> Signal:
         """Sum the lines that each block in flight has written; return the digest of the block that retires."""
         count = self._config.blocks_in_flight
         digests = [Signal(64, name=f"digest_{tag}") for tag in range(count)]
