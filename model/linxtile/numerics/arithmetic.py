@@ -26,7 +26,9 @@ def _operation(name: str, meaning: str) -> Any:
     """Return the method that applies an element function, block by block."""
 
     def method(self: "Arithmetic", *operands: Codes) -> Result:
-        return self._apply(name, *operands)
+        self._check(*operands)
+        function, block = self._functions(name)
+        return in_blocks(function, *operands, block=block)
 
     method.__name__ = name
     method.__doc__ = meaning
@@ -99,11 +101,6 @@ class Arithmetic:
         function, block = self._functions("compare")
         truths, flags = in_blocks(partial(function, mode=mode), first, second, block=block)
         return truths, flags
-
-    def _apply(self, name: str, *operands: Codes) -> Result:
-        self._check(*operands)
-        function, block = self._functions(name)
-        return in_blocks(function, *operands, block=block)
 
     def _check(self, *operands: Codes) -> None:
         for codes in operands:

@@ -36,14 +36,12 @@ def in_blocks(function: Callable[..., Block], *operands: Codes, block: int = BLO
     (ndarray, Flag)
         Results in the shape that the operands broadcast to, and the flags raised by any element.
     """
-    shape = operands[0].shape
-    alike = all(operand.shape == shape for operand in operands)
+    shape, alike = operands[0].shape, True
+    for operand in operands[1:]:
+        alike = alike and operand.shape == shape
     if not alike:
         shape = np.broadcast_shapes(*(operand.shape for operand in operands))
     size = prod(shape)
-    if size > block and all(map(_by_columns, operands)):
-        results, raised = in_blocks(function, *(operand.T for operand in operands), block=block)
-        return results.T, raised
     if not shape:
         results, raised = in_blocks(function, *(operand.reshape(1) for operand in operands))
         return results.reshape(()), raised
