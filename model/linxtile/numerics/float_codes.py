@@ -118,9 +118,10 @@ class FloatCodes:
 
     def _select(self, first: Codes, second: Codes, choose: np.ufunc) -> Block:
         left, right = self._ordered(self.alive(first)), self._ordered(self.alive(second))
-        if self._above_infinity(np.maximum(left, right)) or self._below_infinity(np.minimum(left, right)):
+        high, low = np.maximum(left, right), np.minimum(left, right)
+        if self._above_infinity(high) or self._below_infinity(low):
             return self._select_numbers(first, second, choose)
-        return self._ordered(choose(left, right)).view(first.dtype), None
+        return self._ordered(high if choose is np.maximum else low).view(first.dtype), None
 
     def _select_numbers(self, first: Codes, second: Codes, choose: np.ufunc) -> Block:
         """Choose where there are NaN: the other operand, or the canonical NaN if there are two."""
