@@ -24,8 +24,8 @@ EXAMPLE = Path("examples/row_normalise_buffered.s")
 ON_ICARUS = ["--on", "icarus", "--config", "small"]
 ENGINES = ("load", "store", "vector")
 IN_FLIGHT = PRESETS["small"].blocks_in_flight
-HOLDS = {"decode": 2, "wait": IN_FLIGHT, "load": TILES_UNDER_WAY, "store": 1, "vector": MAX_COMMANDS, "commit": 1}
-"""Most blocks at once; the decoder collects one while the binder holds another."""
+HOLDS = {"decode": 1, "wait": IN_FLIGHT, "load": TILES_UNDER_WAY, "store": 1, "vector": MAX_COMMANDS, "commit": 1}
+"""Most blocks at once."""
 
 FAULTING = """
     li a0, 0x30000
