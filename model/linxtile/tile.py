@@ -34,12 +34,18 @@ _NUMPY = {
 _ARRAY_NAMES = {name: array for array, name in (_NUMPY | _ML_DTYPES).items()}
 
 
+_PADS = {pad.text: pad for pad in PadValue}
+"""The usual spelling of each pad."""
+
+
 def pad_value(pad: str | PadValue) -> PadValue:
     """Return a pad by its name in assembly: Zero, Max, Min or Null."""
     if isinstance(pad, PadValue):
         return pad
     if not isinstance(pad, str):
         raise TypeError(f"pad must be a name such as 'Zero', not {pad!r}")
+    if pad in _PADS:
+        return _PADS[pad]
     if pad.upper() not in PadValue.__members__:
         raise ValueError(f"pad must be one of {', '.join(entry.text for entry in PadValue)}, not {pad!r}")
     return PadValue[pad.upper()]
@@ -94,10 +100,8 @@ class Tile:
 
     def _set(self, codes: Codes, row: DataType, valid_shape: Shape, order: str) -> None:
         codes.flags.writeable = False
-        object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "data_type", row)
-        object.__setattr__(self, "valid_shape", valid_shape)
-        object.__setattr__(self, "order", order)
+        # The class is frozen, and a result is made for every call: one step instead of four.
+        self.__dict__.update(codes=codes, data_type=row, valid_shape=valid_shape, order=order)
 
     @classmethod
     def adopt(cls, codes: Codes, row: DataType, valid_shape: Shape, order: str = "ND") -> "Tile":
