@@ -110,8 +110,11 @@ class FloatElements(FloatCodes):
     def _calculate(self, function: Callable[..., Any], *operands: Codes, pole: int | None = None) -> Block:
         """Apply a function of the host; a zero operand number ``pole`` makes infinite results."""
         with np.errstate(all="ignore"):
-            values = function(*map(self.values, operands))
-            codes = self.round(values)
+            return self._finished(function(*map(self.values, operands)), operands, pole)
+
+    def _finished(self, values: Any, operands: tuple[Codes, ...], pole: int | None) -> Block:
+        """Round fresh results of the host and find their flags."""
+        codes = self.round(values)
         return codes, self._flags(codes, values, operands, pole)
 
     def _calculate_wide(self, function: Callable[..., Floats], *operands: Codes) -> Block:

@@ -1,5 +1,6 @@
 """Types that are the host's own: FP32, and what FP64 shares with it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,16 @@ class NativeElements(FloatElements):
     def round(self, values: Any) -> Codes:
         """The same bits, but for NaN."""
         return self.with_canonical_nan(values.view(self.max_finite.dtype), values)
+
+    def _calculate(self, function: Callable[..., Any], *operands: Codes, pole: int | None = None) -> Block:
+        """Apply a function of the host; finite results are final, and raise nothing."""
+        if not self.track_flags:
+            return super()._calculate(function, *operands, pole=pole)
+        with np.errstate(all="ignore"):
+            values = function(*[codes.view(self.host) for codes in operands])
+        if np.logical_and.reduce(np.isfinite(values), axis=None):
+            return values.view(self.max_finite.dtype), None
+        return self._finished(values, operands, pole)
 
     def maximum(self, first: Codes, second: Codes) -> Block:
         """Larger operand."""
