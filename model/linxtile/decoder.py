@@ -8,7 +8,7 @@ B.HINT TRACE opens an *empty* block: it has an address, takes no header words (I
 closes, and is an open block at the end of the stream.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 
 from linxtile.config import CoreConfig
@@ -142,17 +142,8 @@ class Decoder:
             return self._setup(opened, form, fields)
         if not isinstance(opened, OpenBlock) or form.name == "B.TEXT":
             return Rule.ILL_NO_BLOCK
-        match form.name:
-            case "B.DATR":
-                return self._datr(opened, word, fields)
-            case "B.DIM" | "C.B.DIM" | "C.B.DIMI":
-                return self._dimension(opened, fields)
-            case "B.IOT":
-                return self._tiles(opened, word, fields)
-            case "B.IOR":
-                return self._scalars(opened, fields)
-            case _:
-                return self._named(opened, form.name, fields)
+        rule: Rule | None = _HANDLERS[form.name](self, opened, word, fields)
+        return rule
 
     def _start(self, word: Word, form: WordFormat, fields: Mapping[str, int]) -> Rule | None:
         if form.name == "BSTART.STD FALL":
@@ -180,7 +171,7 @@ class Decoder:
         opened.datr, opened.datr_address = fields, word.address
         return None
 
-    def _dimension(self, opened: OpenBlock, fields: Mapping[str, int]) -> Rule | None:
+    def _dimension(self, opened: OpenBlock, word: Word, fields: Mapping[str, int]) -> Rule | None:
         loop = fields["loop"]
         if loop > _LAST_LOOP:
             return Rule.ILL_LOOPNEST
@@ -207,7 +198,7 @@ class Decoder:
             opened.targets.append(Target(destination, size, size_bytes(size), word.address))
         return None
 
-    def _scalars(self, opened: OpenBlock, fields: Mapping[str, int]) -> Rule | None:
+    def _scalars(self, opened: OpenBlock, word: Word, fields: Mapping[str, int]) -> Rule | None:
         inputs = [fields[name] for name in _SOURCES if fields[name]]
         outputs = [fields["destination"]] if fields["destination"] else []
         if max((*inputs, *outputs), default=0) >= REGISTER_COUNT:
@@ -220,23 +211,24 @@ class Decoder:
         opened.input_values += [self._read(register) for register in inputs]
         return None
 
-    @staticmethod
-    def _named(opened: OpenBlock, name: str, fields: Mapping[str, int]) -> Rule | None:
-        """B.IOD, B.CATR and B.HINT: one of each."""
-        if name == "B.IOD":
-            if max(fields[source] for source in _SOURCES) > DEPENDENCY_NAMES or fields["destination"] > 1:
-                return Rule.ILL_DEP
-            if opened.iod is not None:
-                return Rule.PARM_REPEAT
-            opened.iod = fields
-        elif name == "B.CATR":
-            if opened.catr is not None:
-                return Rule.PARM_REPEAT
-            opened.catr = fields
-        else:
-            if opened.hinted:
-                return Rule.PARM_REPEAT
-            opened.hinted = True
+    def _dependencies(self, opened: OpenBlock, word: Word, fields: Mapping[str, int]) -> Rule | None:
+        if max(fields[source] for source in _SOURCES) > DEPENDENCY_NAMES or fields["destination"] > 1:
+            return Rule.ILL_DEP
+        if opened.iod is not None:
+            return Rule.PARM_REPEAT
+        opened.iod = fields
+        return None
+
+    def _control(self, opened: OpenBlock, word: Word, fields: Mapping[str, int]) -> Rule | None:
+        if opened.catr is not None:
+            return Rule.PARM_REPEAT
+        opened.catr = fields
+        return None
+
+    def _hint(self, opened: OpenBlock, word: Word, fields: Mapping[str, int]) -> Rule | None:
+        if opened.hinted:
+            return Rule.PARM_REPEAT
+        opened.hinted = True
         return None
 
     def _setup(self, opened: _OpenSetup, form: WordFormat, fields: Mapping[str, int]) -> Rule | None:
@@ -252,3 +244,19 @@ class Decoder:
 
     def _read(self, register: int) -> int:
         return int(self._registers[register]) & _REGISTER_MASK if register else 0
+
+
+_Handler = Callable[[Decoder, OpenBlock, Word, Mapping[str, int]], Rule | None]
+
+_HANDLERS: Mapping[str, _Handler] = {
+    "B.DATR": Decoder._datr,
+    "B.DIM": Decoder._dimension,
+    "C.B.DIM": Decoder._dimension,
+    "C.B.DIMI": Decoder._dimension,
+    "B.IOT": Decoder._tiles,
+    "B.IOR": Decoder._scalars,
+    "B.IOD": Decoder._dependencies,
+    "B.CATR": Decoder._control,
+    "B.HINT": Decoder._hint,
+}
+"""What takes in each header word of a tile block."""

@@ -1,6 +1,7 @@
 """The golden model of a tile core: blocks one after the other, each a precise commit or a fault."""
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from linxtile.accumulator import Accumulator
 from linxtile.allocator import Allocator
@@ -19,6 +20,8 @@ from linxtile.operations import Context, Implementation, Outcome, implementation
 from linxtile.queues import QueueState, TileQueues, parse_name
 from linxtile.retired import Retired, RunResult
 from linxtile.stored_tile import StoredTile
+
+_DECODED_AHEAD = 64
 
 SETUP = "SETUP"
 """Name of a set-up block in the records."""
@@ -115,7 +118,8 @@ class Machine:
         if item is None:
             return None
         if isinstance(item, SetupBlock):
-            # The decoder has written the registers; in program order nothing lies between that and this commit.
+            for register, value in item.writes:
+                self.gprs[register] = value
             return Retired(
                 item.address, SETUP, {}, [], NO_FLAG, dict(item.writes), False, False,
                 self._queues.state(), self._allocator.pointer, self.flags, None, self._accumulator,
@@ -159,7 +163,11 @@ class Machine:
         # Asked for every halfword, so only where the answer can be no.
         readable = (lambda byte: not memory.fails(byte)) if memory.error_pages else None
         words = split_words(image, address, readable)
-        yield from Decoder(self.config, self.gprs).run(words)
+        # The decoder goes some blocks ahead, on its own copy of the registers: by turns a block at a time, decoding and
+        # executing push each other out of the host's caches, which costs a quarter of the time.
+        items = Decoder(self.config, list(self.gprs)).run(words)
+        while ahead := list(islice(items, _DECODED_AHEAD)):
+            yield from ahead
 
     def _execute(self, block: Block) -> Retired:
         """Bind, execute and commit; the rules in the order of the fault table."""

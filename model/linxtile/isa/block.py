@@ -1,7 +1,6 @@
 """The description of a block: what the decoder hands to the rest of the machine, here and in the RTL."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from linxtile.isa.codes import Destination, Layout, PadValue, Queue, RoundingMode
@@ -84,20 +83,20 @@ class Block:
         """Return the dimension of a role such as ``"columns"``; a role that the operation lacks is an error."""
         return self.lb[self.operation.dimensions.index(role)]
 
-    @cached_property
+    @property
     def columns(self) -> int:
         """Physical columns; for ACCCVT the columns that are converted."""
-        return self.dimension("columns")
+        return self.lb[self.operation.columns_place]
 
-    @cached_property
+    @property
     def valid_columns(self) -> int:
         """Valid columns; all of them where the operation has no such dimension (masked gather and scatter, ACCCVT)."""
-        return self.dimension("valid_columns" if "valid_columns" in self.operation.dimensions else "columns")
+        return self.lb[self.operation.valid_columns_place]
 
-    @cached_property
+    @property
     def valid_rows(self) -> int:
         """Valid rows; all rows where the operation has no such dimension."""
-        return self.dimension("valid_rows" if "valid_rows" in self.operation.dimensions else "rows")
+        return self.lb[self.operation.valid_rows_place]
 
 
 @dataclass(frozen=True)

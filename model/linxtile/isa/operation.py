@@ -113,6 +113,21 @@ class Operation:
     def _source_codes(self) -> frozenset[int]:
         return frozenset(data_type(name).code for name in self.source_types or ())
 
+    @cached_property
+    def columns_place(self) -> int:
+        """Number of the LB that holds the physical columns."""
+        return self.dimensions.index("columns")
+
+    @cached_property
+    def valid_columns_place(self) -> int:
+        """Number of the LB that holds the valid columns, or the columns where there is no such dimension."""
+        return self.dimensions.index("valid_columns" if "valid_columns" in self.dimensions else "columns")
+
+    @cached_property
+    def valid_rows_place(self) -> int:
+        """Number of the LB that holds the valid rows, or the rows where there is no such dimension."""
+        return self.dimensions.index("valid_rows" if "valid_rows" in self.dimensions else "rows")
+
     def takes_type(self, code: int) -> bool:
         """Whether a legal type code of BSTART is in the operation's list."""
         return self.source_types is None or code in self._source_codes
