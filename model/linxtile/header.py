@@ -7,7 +7,7 @@ from linxtile.config import CoreConfig
 from linxtile.isa.block import Attributes, Block, HeaderFault, Source, Target
 from linxtile.isa.codes import CompareMode, Destination, Layout, PadValue, RoundingMode
 from linxtile.isa.faults import Rule
-from linxtile.isa.operations import Operation, Shape, Uses
+from linxtile.isa.operations import Operation, Shape
 from linxtile.isa.types import NO_TYPE, DataType, data_type
 
 _NO_ATTRIBUTES: Mapping[str, int] = {
@@ -50,7 +50,7 @@ class OpenBlock:
     @property
     def second_type(self) -> DataType | None:
         """Type of B.DATR with the default filled in; None if the operation reads none or has no default."""
-        if Uses.SECOND_TYPE not in self.operation.uses:
+        if not self.operation.reads_second_type:
             return None
         if self.datr["data_type"] != NO_TYPE:
             return data_type(self.datr["data_type"])
@@ -77,7 +77,7 @@ class OpenBlock:
     def _late_word_rules(self, first: DataType | None, second: DataType | None) -> tuple[Rule, int] | None:
         """Word rules that need the whole block: ILL_TYPE, ILL_LAYOUT, ILL_DST_QUEUE, PARM_LAST."""
         operation = self.operation
-        if Uses.SECOND_TYPE in operation.uses:
+        if operation.reads_second_type:
             if first is None or second is None or not operation.takes_pair(first.name, second.name):
                 return Rule.ILL_TYPE, self._attributes_address
         if not operation.takes_layout(_LAYOUTS[self.datr["layout"]]):
@@ -102,9 +102,9 @@ class OpenBlock:
 
     def _mode_rules(self, first: DataType | None) -> tuple[Rule, int] | None:
         """ILL_CMODE and ILL_BYTEID; an absent B.DATR breaks neither."""
-        if Uses.COMPARE in self.operation.uses and self.datr["compare"] > CompareMode.GE:
+        if self.operation.reads_compare and self.datr["compare"] > CompareMode.GE:
             return Rule.ILL_CMODE, self._attributes_address
-        if Uses.BYTE_ID in self.operation.uses and first is not None and self.datr["pad"] >= first.storage_bits // 8:
+        if self.operation.reads_byte_id and first is not None and self.datr["pad"] >= first.storage_bits // 8:
             return Rule.ILL_BYTEID, self._attributes_address
         return None
 
@@ -127,7 +127,7 @@ class OpenBlock:
 
     def _block(self, first: DataType | None, second: DataType | None) -> Block:
         datr, lb = self.datr, self.lb
-        pads = Uses.BYTE_ID not in self.operation.uses
+        pads = not self.operation.reads_byte_id
         return Block(
             address=self.address,
             operation=self.operation,

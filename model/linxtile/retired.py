@@ -1,7 +1,7 @@
 """Records of what a program did: one a committed block, and the result of a run."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from linxtile.accumulator import Accumulator
 from linxtile.faults import FaultRecord
@@ -12,8 +12,7 @@ from linxtile.queues import QueueState
 from linxtile.stored_tile import StoredTile
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Retired:
+class Retired(NamedTuple):
     """One committed block and the state right after it.
 
     Attributes

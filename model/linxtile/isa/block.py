@@ -36,8 +36,7 @@ class Attributes(NamedTuple):
     trap: bool = False
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """A closed tile block that has passed every word and close rule.
 
     Attributes

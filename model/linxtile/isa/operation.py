@@ -114,6 +114,21 @@ class Operation:
         return frozenset(data_type(name).code for name in self.source_types or ())
 
     @cached_property
+    def reads_second_type(self) -> bool:
+        """Whether the operation reads DataType of B.DATR."""
+        return Uses.SECOND_TYPE in self.uses
+
+    @cached_property
+    def reads_compare(self) -> bool:
+        """Whether the operation reads CMode of B.DATR."""
+        return Uses.COMPARE in self.uses
+
+    @cached_property
+    def reads_byte_id(self) -> bool:
+        """Whether the operation reads ByteId of B.DATR, which takes the place of PadValue."""
+        return Uses.BYTE_ID in self.uses
+
+    @cached_property
     def columns_place(self) -> int:
         """Number of the LB that holds the physical columns."""
         return self.dimensions.index("columns")
