@@ -9,7 +9,7 @@ from linxtile import exact
 from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.codes import CompareMode
 from linxtile.isa.types import DATA_TYPES, data_type
-from linxtile.numerics import arithmetic, floats
+from linxtile.numerics import arithmetic, floats, tree_reduce
 
 UNARY = (
     "read", "absolute", "negate", "relu", "exponential", "logarithm", "reciprocal", "square_root", "reciprocal_root"
@@ -273,3 +273,15 @@ def test_codes_of_another_width_and_bits_of_floats_are_refused():
         arithmetic(data_type("FP16")).negate(np.zeros(1, np.uint32))
     with pytest.raises(ValueError, match="bit_and has no meaning in the float type FP32"):
         arithmetic(data_type("FP32")).bit_and(np.zeros(1, np.uint32), np.zeros(1, np.uint32))
+
+
+@pytest.mark.parametrize("name", ["FP32", "FP64", "FP16", "S16"])
+@pytest.mark.parametrize("method", ["add", "multiply", "maximum"])
+@pytest.mark.parametrize("count", [2, 3, 7, 16])
+def test_a_reduction_without_flags_gives_the_codes_of_one_with_flags(name, method, count):
+    row = data_type(name)
+    codes = np.random.default_rng(count).integers(0, row.storage_mask, (count, 200), np.uint64, endpoint=True)
+    values = codes.astype(f"u{row.storage_bits // 8}")
+    quick, flags = arithmetic(row, False).reduce(method, values)
+    tree, _ = tree_reduce(values, getattr(arithmetic(row), method))
+    assert np.array_equal(quick, tree) and flags == NO_FLAG

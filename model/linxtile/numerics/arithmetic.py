@@ -5,14 +5,15 @@ from functools import cache, partial
 from typing import Any
 
 from linxtile.arrays import Codes, Result
-from linxtile.flags import Flag
+from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.codes import CompareMode
 from linxtile.isa.types import DataType
 from linxtile.numerics.binary64 import Binary64Elements
 from linxtile.numerics.blocks import BLOCK, WHOLE, in_blocks
 from linxtile.numerics.floats import FloatElements
 from linxtile.numerics.integers import IntegerElements
-from linxtile.numerics.native_floats import Binary32Elements
+from linxtile.numerics.native_floats import Binary32Elements, NativeElements
+from linxtile.numerics.reductions import tree_reduce
 from linxtile.numerics.single_floats import BrainElements, HalfElements, SingleElements
 from linxtile.numerics.tables import TableElements
 from linxtile.numerics.types import Block, Truths, code_type
@@ -81,7 +82,8 @@ class Arithmetic:
 
     def __init__(self, data_type: DataType, track_flags: bool):
         self.data_type = data_type
-        self._functions = _functions(data_type, track_flags)
+        self._elements = _elements(data_type, track_flags)
+        self._functions = _functions(self._elements, track_flags)
         self._code_type = code_type(data_type)
 
     def subtract_add(self, first: Codes, second: Codes, third: Codes) -> Result:
@@ -93,6 +95,15 @@ class Arithmetic:
         difference, raised = self.subtract(first, second)
         power, flags = self.exponential(difference)
         return power, raised | flags
+
+    def reduce(self, name: str, values: Codes) -> Result:
+        """Combine the rows of ``values``, two at least, by the tree with the operation ``name``: roots, flags of all nodes."""
+        if isinstance(self._elements, NativeElements):
+            self._check(values)
+            roots = self._elements.tree(name, values)
+            if roots is not None:
+                return roots, NO_FLAG
+        return tree_reduce(values, getattr(self, name))
 
     def compare(self, first: Codes, second: Codes, mode: CompareMode) -> tuple[Truths, Flag]:
         """Compare by value; zeros are equal, a NaN is unequal to all and in no other relation. NV: a signalling NaN."""
@@ -127,12 +138,14 @@ def arithmetic(data_type: DataType, track_flags: bool = True) -> Arithmetic:
     return Arithmetic(data_type, track_flags)
 
 
-def _functions(data_type: DataType, track_flags: bool) -> Callable[[str], tuple[Callable[..., Block], int]]:
+def _functions(
+    elements: FloatElements | IntegerElements, track_flags: bool
+) -> Callable[[str], tuple[Callable[..., Block], int]]:
     """Return what gives the element function of an operation and the size of its blocks.
 
     The function takes codes and returns new codes and the flags of each element.
     """
-    elements = _elements(data_type, track_flags)
+    data_type = elements.data_type
     tables = _TABLES.get(data_type.storage_bits, {}) if data_type.is_float else {}
 
     @cache

@@ -6,8 +6,12 @@ from typing import Any
 import numpy as np
 
 from linxtile.arrays import Codes
+from linxtile.flags import NO_FLAG
 from linxtile.numerics.floats import FloatElements, has_nan
+from linxtile.numerics.reductions import tree_reduce
 from linxtile.numerics.types import Block, Floats, HostFloats
+
+_HOST_NODES: dict[str, Any] = {"add": np.add, "multiply": np.multiply}
 
 
 class NativeElements(FloatElements):
@@ -34,6 +38,16 @@ class NativeElements(FloatElements):
         if np.logical_and.reduce(np.isfinite(values), axis=None):
             return values.view(self.max_finite.dtype), None
         return self._finished(values, operands, pole)
+
+    def tree(self, name: str, values: Codes) -> Codes | None:
+        """Combine the rows of ``values`` by the tree in the host's floats; None where a node does more than the host."""
+        function = _HOST_NODES.get(name)
+        if function is None or self.track_flags:
+            return None
+        with np.errstate(all="ignore"):
+            # A NaN stays a NaN down to the root, and is made canonical there.
+            roots, _ = tree_reduce(values.view(self.host), lambda left, right: (function(left, right), NO_FLAG))
+        return self.round(roots)
 
     def maximum(self, first: Codes, second: Codes) -> Block:
         """Larger operand."""

@@ -8,10 +8,10 @@ import numpy as np
 from linxtile.accumulator import Accumulator
 from linxtile.arrays import Codes
 from linxtile.isa.block import Block
-from linxtile.numerics import arithmetic, tree_reduce
+from linxtile.numerics import arithmetic
 from linxtile.operations.base import Context, Outcome, check_shapes, element_type
 from linxtile.operations.image import read_matrix, read_vector, write_matrix, write_vector
-from linxtile.operations.kernels import kernel
+from linxtile.operations.kernels import KERNELS, kernel
 from linxtile.stored_tile import StoredTile
 
 
@@ -52,11 +52,9 @@ class Reduce:
         leaves = read_matrix(sources[0], block)
         # Lanes are columns of the array; a transposed view serves, for the levels are computed in the order of memory.
         lanes = leaves.T if self._along is Along.ROWS else leaves
-        if len(lanes) > 1:
-            # Every leaf is read by a node.
-            roots, flags = tree_reduce(lanes, kernel(block.operation.name, data_type, context.track_flags))
-        else:
-            roots, flags = arithmetic(data_type, context.track_flags).read(lanes[0])
+        engine = arithmetic(data_type, context.track_flags)
+        # Every leaf is read by a node, unless it is the only one.
+        roots, flags = engine.reduce(KERNELS[block.operation.name], lanes) if len(lanes) > 1 else engine.read(lanes[0])
         data = write_vector(block.destinations[0].size_bytes, roots, data_type, block.pad)
         return Outcome([data], flags)
 
