@@ -126,7 +126,7 @@ def test_a_load_puts_every_element_where_the_formulas_say(layout, kind):
         padding = rng.choice(list(PadValue))
         machine = machine_with({"a0": base, "a1": stride}, {base: content})
         text = f"TLOAD.{layout} <LB0:{valid}, LB1:{rows}, LB2:{columns}, {kind}, {padding.text}>, "
-        run(machine, text + ("[a0, a1]" if explicit else "[a0]") + ", ->" + ", ".join(["T<%dB>" % size] * count))
+        run(machine, text + ("[a0, a1]" if explicit else "[a0]") + ", ->" + ", ".join([f"T<{size}B>"] * count))
         pad = {PadValue.MAX: row.pad_max, PadValue.MIN: row.pad_min}.get(padding, 0)
         expected = [bytearray(size) for _ in range(count)]
         for i in range(whole[0]):
