@@ -165,6 +165,18 @@ REFUSED_NIBBLES = {
 
 
 @cocotb.test(timeout_time=20, timeout_unit="ms")
+async def a_row_beyond_the_addresses_asks_for_no_nibble(dut):
+    """Its last byte can lie in front of its first one, where it may be read: addresses wrap."""
+    bench = Bench(dut, latency=3)
+    await start(dut)
+    bench.commands.put(Move("U4x2", 7, 1, 8, 2**64 - 2, 4, 256).command(1))
+    done = (await bench.done.wait(1))[0]
+    assert (done["fault"], done["rule"], done["fault_address"]) == (1, Rule.MEM_WRITE, 2**64 - 2)
+    await bench.finish()
+    assert not bench.nibbles.reads and not bench.memory.writes
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
 @cocotb.parametrize(stall=[0.0, 0.4])
 async def a_refused_nibble_does_not_hide_the_row_before_it(dut, stall):
     bench = Bench(dut, stall=stall, latency=3)

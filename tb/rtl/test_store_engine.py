@@ -21,7 +21,7 @@ BYTES = [
         "a_refused_nibble_does_not_hide_the_row_before_it", "known_traps_are_avoided",
     )
     for stall in (0.0, 0.4)
-]  # fmt: skip
+] + ["a_row_beyond_the_addresses_asks_for_no_nibble"]  # fmt: skip
 CYCLES = ["cycles_stay_within_the_bound/latency=1", "cycles_stay_within_the_bound/latency=50"]
 
 

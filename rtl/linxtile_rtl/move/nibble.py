@@ -84,8 +84,9 @@ class NibbleGate(wiring.Component):
             begins.eq(self.odd_nibble & self.i.p.row_start & ~fetched),
             held.eq(begins & self.stop),
             self.holding.eq(self.i.valid & held),
-            # A byte that may not be accessed ends the store anyway, so its row goes on without it.
-            wanted.eq(begins & ~self.address[config.axi_address_bits :].any()),
+            # A byte that may not be accessed ends the store anyway, so its row goes on without it. So does a row that
+            # begins there: its last byte may be accessed if the addresses wrap, but nobody would wait for the answer.
+            wanted.eq(begins & ~self.address[config.axi_address_bits :].any() & ~self.i.p.beyond),
             self.o.payload.eq(self.i.payload),
             ar.p.id.eq(0),
             ar.p.addr.eq(Cat(Const(0, beat_bits), self.address[beat_bits:])),
