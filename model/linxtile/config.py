@@ -227,7 +227,10 @@ PRESETS: Mapping[str, CoreConfig] = MappingProxyType(
                 blocks_in_flight=4, reads_outstanding=16,
             ),
             CoreConfig(name="default"),
-            CoreConfig(name="large", tile_ram_bytes=1024 * 1024, vector_bytes=64, axi_data_bytes=64, blocks_in_flight=16),
+            CoreConfig(
+                name="large", tile_ram_bytes=1024 * 1024, vector_bytes=64, axi_data_bytes=64, blocks_in_flight=16,
+                move_layouts=frozenset({Layout.NORM.name}),
+            ),
             CoreConfig(
                 name="reference", operations=MODEL_OPERATIONS, move_tiles=MODEL_MOVE_TILES,
                 move_layouts=frozenset(layout.name for layout in MODEL_LAYOUTS),

@@ -83,6 +83,8 @@ class BindRules(wiring.Component):
         What its source names stand for.
     columns_short, columns_odd, matrix_code, row_vector_code, column_vector_code : In
         From :class:`~linxtile_rtl.geometry.Geometry`.
+    misaligned : In(1)
+        The destination has to consist of whole fractals, and does not.
     placed : In(1)
         Storage was found for every destination.
     sizes_fit : Out(1)
@@ -104,6 +106,7 @@ class BindRules(wiring.Component):
             "matrix_code": In(NEED_BITS),
             "row_vector_code": In(NEED_BITS),
             "column_vector_code": In(NEED_BITS),
+            "misaligned": In(1),
             "placed": In(1),
             "sizes_fit": Out(1),
             "rule": Out(RULE_BITS),
@@ -130,7 +133,7 @@ class BindRules(wiring.Component):
             Rule.PARM_SIZE: Cat(unfit).any(),
             Rule.PARM_VALID_COL: self.columns_short,
             Rule.PARM_VALID_ROW: too_small[Operand.MATRIX],
-            Rule.PARM_ALIGN: self.columns_odd,
+            Rule.PARM_ALIGN: self.columns_odd | self.misaligned,
             Rule.PARM_CAPACITY: too_small[Operand.ROW_VECTOR] | too_small[Operand.COLUMN_VECTOR],
             Rule.CAPACITY: ~self.placed,
         }

@@ -9,6 +9,7 @@ from linxtile.isa.operations import Shape
 
 from .bind_rules import BindRules, by_shape
 from .commands import Commands
+from .fractals import FractalGrid
 from .geometry import Geometry
 from .hazards import Hazards
 from .interval import AddressInterval
@@ -18,6 +19,7 @@ from .layouts import (
     WORD_OFFSET_BITS,
     BlockKind,
     block_layout,
+    fractal_layouts,
     load_layout,
     store_layout,
     tag_bits,
@@ -101,6 +103,7 @@ class Binder(wiring.Component):
         m.submodules.operands = operands = Operands(config=config)
         m.submodules.placement = placement = Placement(config=config)
         m.submodules.geometry = geometry = Geometry(config=config)
+        m.submodules.fractals = fractals = FractalGrid(config=config)
         m.submodules.interval = interval = AddressInterval(config=config)
         m.submodules.rules = rules = BindRules(config=config)
         m.submodules.hazards = hazards = Hazards(config=config)
@@ -111,6 +114,7 @@ class Binder(wiring.Component):
         stopped = Signal(init=1)
         trapping = Signal()
         is_tile, is_load, is_store = Signal(), Signal(), Signal()
+        by_cells = Signal()
         open_ = Signal()
         rule, word_offset = Signal(RULE_BITS), Signal(WORD_OFFSET_BITS)
         tag = Signal(tag_bits(config))
@@ -119,7 +123,10 @@ class Binder(wiring.Component):
             is_tile.eq(block.kind == BlockKind.TILE),
             open_.eq(self.description.valid & (state == State.BIND) & ~stopped & ~trapping & ~flight.flush),
             ready.eq(
-                operands.done & placement.done & (interval.done | ~(is_store | (is_load & hazards.store_pending)))
+                operands.done
+                & placement.done
+                & (interval.done | ~(is_store | (is_load & hazards.store_pending)))
+                & (fractals.done | ~by_cells)
             ),
             self.enter.valid.eq((state == State.ENTER) & ~flight.flush),
             entered.eq(self.enter.valid & self.enter.ready),
@@ -158,6 +165,7 @@ class Binder(wiring.Component):
         m.d.comb += [
             clear.eq(entered | flight.flush),
             interval.start.eq(open_ & seen & ~started),
+            fractals.start.eq(open_ & by_cells & ~seen),
             operands.binding.eq(open_ & is_tile),
             operands.clear.eq(clear),
             operands.bind.eq(accepted),
@@ -192,6 +200,7 @@ class Binder(wiring.Component):
         for name in ("loads", "stores", "vectors"):
             connect(m, getattr(commands, name), flipped(getattr(self, name)))
         self._describe(m, operands, placement, geometry, interval, rules, hazards, commands)
+        self._arrange(m, geometry, fractals, rules, commands, is_load, by_cells)
         self._access(m, hazards, interval, is_load, is_store)
         self._entry(m, is_tile, rule, word_offset, operands, placement)
         return m
@@ -244,8 +253,30 @@ class Binder(wiring.Component):
             commands.bases.eq(placement.bases),
             interval.base.eq(block.scalars[0]),
             interval.stride.eq(commands.stride),
-            interval.rows.eq(block.valid_rows),
+            interval.rows.eq(commands.rows),
             interval.row_bytes.eq(geometry.row_bytes),
+        ]
+
+    def _arrange(
+        self, m: Module, geometry: Geometry, fractals: FractalGrid, rules: BindRules, commands: Commands, is_load: Signal,
+        by_cells: Signal,
+    ) -> None:  # fmt: skip
+        """Tell what is read by columns, and how the destination is cut into cells."""
+        block = self.description.p
+        by_columns = Signal()
+        with m.Switch(block.layout):
+            for layout in fractal_layouts(self._config):
+                with m.Case(layout):
+                    m.d.comb += [by_cells.eq(is_load), by_columns.eq(is_load & (layout.source_order == "DN"))]
+        m.d.comb += [unit.by_columns.eq(by_columns) for unit in (geometry, fractals, commands)]
+        m.d.comb += [
+            fractals.columns.eq(block.columns),
+            fractals.width.eq(geometry.width),
+            fractals.size_code.eq(block.destinations[0].size_code),
+            rules.misaligned.eq(by_cells & fractals.misaligned),
+            commands.by_cells.eq(by_cells),
+            commands.row_cells.eq(fractals.row_cells),
+            commands.cell_step.eq(fractals.cell_step),
         ]
 
     def _access(

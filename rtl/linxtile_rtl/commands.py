@@ -8,11 +8,12 @@ from amaranth.utils import exact_log2
 from linxtile.config import CoreConfig
 from linxtile.isa.codes import size_bytes
 
-from .geometry import ROW_BYTES_BITS
+from .geometry import DIMENSION_BITS, ROW_BYTES_BITS
 from .issue import issue_layout
 from .layouts import (
     block_layout,
     byte_count_bits,
+    cell_count_bits,
     granule_bits,
     handle_layout,
     lines_per_granule,
@@ -45,8 +46,14 @@ class Commands(wiring.Component):
         Description, source tiles, first granules of the destinations.
     width, row_bytes, pitch_bytes, valid_bytes, odd_nibble : In
         From :class:`~linxtile_rtl.geometry.Geometry`.
+    by_columns, by_cells : In(1)
+        The lines of memory are columns; they are loaded into NZ or ZN order.
+    row_cells, cell_step : In
+        From :class:`~linxtile_rtl.fractals.FractalGrid`.
     stride : Out(64)
         Distance of rows in memory, the default filled in.
+    rows : Out
+        Valid lines of memory.
     tag, after_finish, after_commit : In
         The block's tag and what it waits for.
     load, store, valid : In(1)
@@ -69,7 +76,12 @@ class Commands(wiring.Component):
             "pitch_bytes": In(ROW_BYTES_BITS),
             "valid_bytes": In(byte_bits),
             "odd_nibble": In(1),
+            "by_columns": In(1),
+            "by_cells": In(1),
+            "row_cells": In(cell_count_bits(config)),
+            "cell_step": In(cell_count_bits(config)),
             "stride": Out(64),
+            "rows": Out(DIMENSION_BITS),
             "tag": In(tag_bits(config)),
             "after_finish": In(config.blocks_in_flight),
             "after_commit": In(config.blocks_in_flight),
@@ -92,12 +104,13 @@ class Commands(wiring.Component):
             padding.data_type.eq(block.data_type),
             padding.pad.eq(block.pad),
             self.stride.eq(Mux(block.scalar_count > 1, block.scalars[1], self.row_bytes)),
+            self.rows.eq(Mux(self.by_columns, block.valid_columns, block.valid_rows)),
         ]
         m.d.sync += pattern.eq(padding.pattern)
         destination_line, destination_bytes = self._line(self.bases[0]), self._bytes(block.destinations[0].size_code)
         common = {
             "tag": self.tag,
-            "valid_rows": block.valid_rows,
+            "valid_rows": self.rows,
             "row_bytes": self.row_bytes,
             "pitch_bytes": self.pitch_bytes,
         }
@@ -107,7 +120,14 @@ class Commands(wiring.Component):
             "odd_nibble": self.odd_nibble,
             "element_shift": Mux(self.width == 0, 0, self.width - 1),
         }
-        load = move | {"tile_line": destination_line, "tile_bytes": destination_bytes, "pad_pattern": pattern}
+        load = move | {
+            "tile_line": destination_line,
+            "tile_bytes": destination_bytes,
+            "pad_pattern": pattern,
+            "by_cells": self.by_cells,
+            "row_cells": self.row_cells,
+            "cell_step": self.cell_step,
+        }
         source = self.sources[0]
         store = move | {"tile_line": self._line(source.base), "tile_bytes": self._bytes(source.size_code)}
         vector = common | {

@@ -11,7 +11,9 @@ from .axi import axi4_signature
 from .decoder import HeaderDecoder
 from .gpr import INDEX_BITS, GprFile
 from .layouts import (
+    CELL_BYTES,
     flags_layout,
+    fractal_layouts,
     granule_bits,
     line_write_layout,
     retire_layout,
@@ -42,6 +44,12 @@ def _require_engines(config: CoreConfig) -> None:
     layouts = sorted(config.move_layouts - {layout.name for layout in RTL_LAYOUTS})
     if layouts:
         raise ValueError(f"move_layouts: the core does not move in layout {layouts[0]}")
+    cells = fractal_layouts(config)
+    if cells and config.vector_bytes > CELL_BYTES:
+        raise ValueError(
+            f"move_layouts: the core moves in layout {cells[0].name} only when vector_bytes is at most {CELL_BYTES}, "
+            f"not {config.vector_bytes}"
+        )
     if config.move_tiles > RTL_MOVE_TILES:
         raise ValueError(f"move_tiles must be at most {RTL_MOVE_TILES} in this core, not {config.move_tiles}")
 

@@ -43,14 +43,16 @@ class Geometry(wiring.Component):
     -------
     valid_rows, valid_columns, columns, data_type : In
         Dimensions, at least 1 each.
+    by_columns : In(1)
+        The lines of memory are columns.
     width : Out(3)
         Width code of the type, in the same cycle.
     row_bytes, pitch_bytes : Out
-        Bytes of the valid elements of a row, and from row to row; half bytes are rounded up.
+        Bytes of the valid elements of a row, of a column if ``by_columns``, and from row to row; half bytes are rounded up.
     valid_bytes : Out
         ``valid_rows * pitch_bytes``; for blocks that pass the rules.
     odd_nibble : Out(1)
-        The last valid byte of a row holds one 4-bit element only.
+        The last of the ``row_bytes`` holds one 4-bit element only.
     columns_short, columns_odd : Out(1)
         More valid columns than columns; rows that do not begin on a byte.
     matrix_code, row_vector_code, column_vector_code : Out(NEED_BITS)
@@ -64,6 +66,7 @@ class Geometry(wiring.Component):
             "valid_columns": In(DIMENSION_BITS),
             "columns": In(DIMENSION_BITS),
             "data_type": In(TYPE_CODE_BITS),
+            "by_columns": In(1),
             "width": Out(3),
             "row_bytes": Out(ROW_BYTES_BITS),
             "pitch_bytes": Out(ROW_BYTES_BITS),
@@ -88,14 +91,16 @@ class Geometry(wiring.Component):
         elements = Signal(2 * DIMENSION_BITS)
         width = Signal.like(self.width)
         rows, columns = Signal(DIMENSION_BITS), Signal(DIMENSION_BITS)
+        row_elements = Signal(DIMENSION_BITS)
+        m.d.comb += row_elements.eq(Mux(self.by_columns, self.valid_rows, self.valid_columns))
         m.d.sync += [
             elements.eq(self.valid_rows * self.columns),
             width.eq(self.width),
             rows.eq(self.valid_rows),
             columns.eq(self.valid_columns),
-            self.row_bytes.eq(((self.valid_columns << self.width) + 1) >> 1),
+            self.row_bytes.eq(((row_elements << self.width) + 1) >> 1),
             self.pitch_bytes.eq(((self.columns << self.width) + 1) >> 1),
-            self.odd_nibble.eq(packed & self.valid_columns[0]),
+            self.odd_nibble.eq(packed & row_elements[0]),
             self.columns_odd.eq(packed & self.columns[0]),
             self.columns_short.eq(self.valid_columns > self.columns),
             self.valid_bytes.eq((elements << width) >> 1),

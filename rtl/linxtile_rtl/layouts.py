@@ -8,22 +8,29 @@ from amaranth.lib import data, enum, stream
 from amaranth.utils import bits_for, exact_log2
 
 from linxtile.config import GRANULE_BYTES, CoreConfig
-from linxtile.isa.codes import DEPENDENCY_NAMES, DIMENSION_BITS, MAX_DEPENDENCY_SOURCES, SIZE_CODE_BITS
+from linxtile.isa.codes import DEPENDENCY_NAMES, DIMENSION_BITS, MAX_DEPENDENCY_SOURCES, SIZE_CODE_BITS, Layout
 from linxtile.isa.faults import RULES
 from linxtile.isa.operations import OPERATIONS
 from linxtile.isa.types import TYPE_CODE_BITS
 from linxtile.isa.words import word_format
 
 __all__ = [
-    "OPERATION_BITS", "RULE_BITS", "BlockKind", "WordStatus", "awaits_layout", "block_layout", "destination_layout", "done_layout",
-    "flags_layout", "handle_layout", "line_write_layout", "load_layout", "max_destinations", "max_scalars", "max_sources",
-    "retire_layout", "source_layout", "store_layout", "stream_of", "tag_bits", "vector_layout", "width_code", "word_layout",
+    "CELL_BYTES", "FRACTAL_BYTES", "FRACTAL_CELLS", "OPERATION_BITS", "RULE_BITS", "BlockKind", "WordStatus", "awaits_layout",
+    "block_layout", "cell_count_bits", "destination_layout", "done_layout", "flags_layout", "fractal_layouts", "handle_layout",
+    "line_write_layout", "load_layout", "max_destinations", "max_scalars", "max_sources", "retire_layout", "source_layout",
+    "store_layout", "stream_of", "tag_bits", "vector_layout", "width_code", "word_layout",
 ]  # fmt: skip
 
 OPERATION_BITS = bits_for(len(OPERATIONS) - 1)
 RULE_BITS = bits_for(len(RULES))
 WORD_OFFSET_BITS = 24
 """Halfwords from the start of a block to one of its words: a header of up to 32 MiB is told precisely."""
+
+
+CELL_BYTES = 32
+"""Bytes of a cell, the unit of tiles in NZ and ZN order: neighbours in a row (NZ) or in a column (ZN)."""
+FRACTAL_CELLS = 16
+FRACTAL_BYTES = FRACTAL_CELLS * CELL_BYTES
 
 
 def _datr_bits(field: str) -> int:
@@ -190,8 +197,19 @@ def load_layout(config: CoreConfig) -> data.StructLayout:
     ``row_bytes`` valid bytes a row (a last odd nibble counts as a byte and sets ``odd_nibble``), ``pitch_bytes`` from row to
     row in the tile, ``stride`` from row to row in memory (the default filled in), ``element_shift`` log2 of the element
     bytes (0 for 4-bit types), ``pad_pattern`` eight bytes of padding, ``tile_line`` the tile's first line.
+
+    Into NZ and ZN order (``by_cells``) the rows are the lines of memory: columns for ZN. A row has ``row_cells`` cells with
+    its padding, and each follows the one before at a distance of ``cell_step`` cells, which is the number of rows with
+    padding. ``pitch_bytes`` are those of a row of the matrix all the same: the tile's image is a whole number of them.
     """
-    return data.StructLayout({**_move_members(config), "pad_pattern": 64})
+    cells = cell_count_bits(config)
+    return data.StructLayout({
+        **_move_members(config),
+        "pad_pattern": 64,
+        "by_cells": 1,
+        "row_cells": cells,
+        "cell_step": cells,
+    })  # fmt: skip
 
 
 def store_layout(config: CoreConfig) -> data.StructLayout:
@@ -230,6 +248,16 @@ def done_layout(config: CoreConfig) -> data.StructLayout:
         "rule": RULE_BITS,
         "fault_address": 64,
     })  # fmt: skip
+
+
+def fractal_layouts(config: CoreConfig) -> tuple[Layout, ...]:
+    """Return the layouts of the configuration that load whole cells: rows into NZ order, columns into ZN order."""
+    return tuple(layout for layout in (Layout.ND2NZ, Layout.DN2ZN) if layout.name in config.move_layouts)
+
+
+def cell_count_bits(config: CoreConfig) -> int:
+    """Bits of a count of cells in one tile, the largest tile included."""
+    return bits_for(config.tile_max_bytes // CELL_BYTES)
 
 
 def line_write_layout(config: CoreConfig) -> data.StructLayout:

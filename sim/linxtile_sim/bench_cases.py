@@ -40,6 +40,8 @@ def cases(config: CoreConfig) -> Iterator[Case]:
     yield from _single_vector(config)
     yield from _streams(config)
     yield from _loads(config)
+    if config.move_layouts > {"NORM"}:
+        yield from _cell_loads(config)
     yield from _stores(config)
     for size in (16384, TILE):
         yield _normalise(config, size)
@@ -125,9 +127,9 @@ def _streams(config: CoreConfig) -> Iterator[Case]:
     yield Case(scenario.name, scenario, "N (no bubble)", 16, each)
 
 
-def _beats(config: CoreConfig, base: int, stride: int, row_bytes: int, rows: int) -> int:
-    """Return the beats that hold needed bytes, row by row; rows without a gap are one row."""
-    if stride == row_bytes:
+def _beats(config: CoreConfig, base: int, stride: int, row_bytes: int, rows: int, pitch_bytes: int) -> int:
+    """Return the beats that hold needed bytes, row by row; rows without a gap here and in the tile are one row."""
+    if stride == row_bytes == pitch_bytes:
         row_bytes, rows = row_bytes * rows, 1
     width = config.axi_data_bytes
     starts = (base + row * stride for row in range(rows))
@@ -147,6 +149,34 @@ MOVES: tuple[tuple[str, int, int, int, int, int], ...] = (
 )
 
 
+CELL_MOVES: tuple[tuple[str, str, str, int, int, int, int, int], ...] = (
+    # what, layout, type, base offset, stride, valid columns, valid rows, columns
+    ("NZ contiguous, odd base", "ND2NZ", "U8", 5, 64, 64, 64, 64),
+    ("NZ rows apart, odd", "ND2NZ", "U8", 3, 77, 64, 64, 64),
+    ("NZ padded rows", "ND2NZ", "U8", 0, 48, 40, 64, 64),
+    ("NZ 8-byte rows, odd", "ND2NZ", "U8", 7, 37, 8, 128, 32),
+    ("ZN columns apart", "DN2ZN", "U8", 0, 80, 64, 64, 64),
+    ("ZN half the columns, odd", "DN2ZN", "U8", 1, 75, 32, 40, 64),
+    ("ZN with a tail", "DN2ZN", "U64", 4, 40, 112, 4, 112),
+)
+
+
+def _cell_loads(config: CoreConfig) -> Iterator[Case]:
+    lines = TILE // config.vector_bytes
+    for what, layout, name, offset, stride, valid_columns, valid_rows, columns in CELL_MOVES:
+        rows = TILE * 8 // (columns * data_type(name).storage_bits)
+        lengths = ((valid_columns, columns), (valid_rows, rows))
+        (count, _), (valid, physical) = lengths if layout == "DN2ZN" else lengths[::-1]
+        element = data_type(name).storage_bits // 8
+        beats = _beats(config, INPUT_BASE + offset, stride, valid * element, count, physical * element)
+        for latency in LATENCIES:
+            text = f"li a0, {INPUT_BASE + offset}\nli a1, {stride}\n{QUIET}" + (
+                f"TLOAD.{layout} <LB0:{valid_columns}, LB1:{valid_rows}, LB2:{columns}, {name}, Max>, [a0, a1], ->T<{TILE}B>\n"
+            )
+            scenario = _program(f"TLOAD {what}, L = {latency}", text, latency)
+            yield Case(scenario.name, scenario, "max(beats, lines) + L + 16", max(beats, lines) + latency + 16, _one)
+
+
 def _loads(config: CoreConfig) -> Iterator[Case]:
     lines = TILE // config.vector_bytes
     for what, offset, stride, valid, rows, columns in MOVES:
@@ -155,7 +185,7 @@ def _loads(config: CoreConfig) -> Iterator[Case]:
                 f"TLOAD <LB0:{valid}, LB1:{rows}, LB2:{columns}, U8, Max>, [a0, a1], ->T<{TILE}B>\n"
             )
             scenario = _program(f"TLOAD {what}, L = {latency}", text, latency)
-            beats = _beats(config, INPUT_BASE + offset, stride, valid, rows)
+            beats = _beats(config, INPUT_BASE + offset, stride, valid, rows, columns)
             yield Case(scenario.name, scenario, "max(beats, lines) + L + 16", max(beats, lines) + latency + 16, _one)
 
 
@@ -169,7 +199,7 @@ def _stores(config: CoreConfig) -> Iterator[Case]:
                 f"TSTORE <LB0:{valid}, LB1:{rows}, LB2:{columns}, U8>, T#1, [a2, a1]\n"
             )
             scenario = _program(f"TSTORE {what}, L = {latency}", text, latency)
-            beats = _beats(config, OUTPUT_BASE + offset, stride, valid, rows)
+            beats = _beats(config, OUTPUT_BASE + offset, stride, valid, rows, columns)
             read = sum((row * columns + valid - 1) // width - row * columns // width + 1 for row in range(rows))
             read = beats if valid == columns else read
             yield Case(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from linxtile.config import CoreConfig
-from linxtile.isa.codes import Destination, Layout, Queue, SourceForm, size_bytes, size_code, source_code
+from linxtile.isa.codes import Destination, Layout, PadValue, Queue, SourceForm, size_bytes, size_code, source_code
 from linxtile.isa.faults import SETUP_WRITE_LIMIT, Rule
 from linxtile.isa.operations import OPERATIONS, operation
 from linxtile.isa.types import NO_TYPE, data_type
@@ -89,6 +89,7 @@ _FP32 = data_type("FP32").code
 _S32 = data_type("S32").code
 _RESERVED_TYPE = 15
 _BLOCK = 256
+_FRACTAL = 512
 
 
 def _tepl(builder: Builder, name: str, type_code: int = _FP32) -> None:
@@ -263,11 +264,22 @@ def _parm_capacity(builder: Builder) -> None:
 
 
 def _parm_align(builder: Builder) -> None:
+    """A load with rows that begin in the middle of a byte, or into fractals that are not whole."""
+    rng = builder.rng
+    layout, type_name, columns, size = rng.choice([
+        (Layout.NORM, "S4x2", 2 * rng.randrange(2, 9) + 1, 256),
+        (Layout.ND2NZ, "FP32", 8 * rng.choice([3, 5, 6, 7]), 1024),
+        (Layout.ND2NZ, "FP32", rng.choice([4, 7, 9, 15]), 1024),
+        (Layout.DN2ZN, "U8", 16 * rng.choice([3, 5, 6, 7]), 4096),
+        (Layout.DN2ZN, "U8", rng.choice([3, 8, 17, 24]), 4096),
+    ])  # fmt: skip
     builder.set_registers({BASE_REGISTER: INPUT_BASE})
-    builder.word("BSTART.TMA", function=operation("TLOAD").function, data_type=data_type("S4x2").code)
-    builder.dimensions(3, 2, 2 * builder.rng.randrange(2, 9) + 1)
+    builder.word("BSTART.TMA", function=operation("TLOAD").function, data_type=data_type(type_name).code)
+    if layout is not Layout.NORM:
+        builder.word("B.DATR", layout=layout, data_type=NO_TYPE, pad=PadValue.NULL)
+    builder.dimensions(3, 2, columns)
     builder.word("B.IOR", source0=BASE_REGISTER)
-    builder.word("B.IOT", form=SourceForm.ZERO, last=1, destination=Queue.T, size=size_code(_BLOCK))
+    builder.word("B.IOT", form=SourceForm.ZERO, last=1, destination=Queue.T, size=size_code(size))
 
 
 def _capacity(builder: Builder) -> None:
@@ -292,10 +304,14 @@ def _memory(name: str) -> Breaker:
         _expand(builder, 256)
         builder.set_registers({BASE_REGISTER: base})
         builder.word("BSTART.TMA", function=operation(name).function, data_type=_FP32)
-        builder.dimensions(8, 4, 8)
+        layout = builder.rng.choice([Layout.NORM, Layout.ND2NZ, Layout.DN2ZN]) if name == "TLOAD" else Layout.NORM
+        if layout is not Layout.NORM:
+            builder.word("B.DATR", layout=layout, data_type=NO_TYPE, pad=PadValue.NULL)
+        builder.dimensions(8, 4, 16 if layout is Layout.DN2ZN else 8)
         builder.word("B.IOR", source0=BASE_REGISTER)
         if name == "TLOAD":
-            builder.word("B.IOT", form=SourceForm.ZERO, last=1, destination=Queue.T, size=size_code(_BLOCK))
+            size = _BLOCK if layout is Layout.NORM else _FRACTAL
+            builder.word("B.IOT", form=SourceForm.ZERO, last=1, destination=Queue.T, size=size_code(size))
         else:
             builder.word("B.IOT", form=SourceForm.ONE, last=1, destination=Destination.NONE, source0=0)
 

@@ -3,20 +3,21 @@
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
 from linxtile.allocator import Allocator
 from linxtile.config import CoreConfig
-from linxtile.isa.codes import Destination, PadValue, Queue, SourceForm, size_bytes, size_code, source_code
+from linxtile.isa.codes import Destination, Layout, PadValue, Queue, SourceForm, size_bytes, size_code, source_code
 from linxtile.isa.operation import Operation, Shape
 from linxtile.isa.operations import operation
 from linxtile.isa.setup import load_immediate
 from linxtile.isa.types import NO_TYPE, DataType, data_type
 from linxtile.isa.words import encode_word
+from linxtile.operations.layout import is_fractal, tile_layout
 from linxtile.queues import TileQueues
-from linxtile.stored_tile import StoredTile
+from linxtile.stored_tile import StoredTile, matrix_rows
 
 from .scenario import Scenario
 
@@ -213,6 +214,27 @@ def _shape(builder: Builder, element: DataType, size: int) -> tuple[int, int, in
     return valid_columns, rng.choice([rows, rng.randint(1, rows), min(rows, rng.randint(1, 9))]), columns
 
 
+@cache
+def _fractal_columns(layout: Layout, element: DataType, size: int) -> tuple[int, ...]:
+    """Return the numbers of columns with which a tile of ``size`` bytes consists of whole fractals."""
+    bits = element.storage_bits
+    shapes = ((matrix_rows(size, columns, bits), columns) for columns in range(1, size * 8 // bits + 1))
+    return tuple(shape[1] for shape in shapes if tile_layout(layout.destination_order, *shape, element).is_aligned)
+
+
+def _load_shape(builder: Builder, row: Operation, element: DataType, size: int) -> tuple[Layout, int, int, int]:
+    """Return a layout of loads and (valid columns, valid rows, columns) that fit a tile of ``size`` bytes."""
+    rng = builder.rng
+    layout = rng.choice([layout for layout in row.layouts or () if layout.name in builder.config.move_layouts])
+    aligned = _fractal_columns(layout, element, size) if is_fractal(layout.destination_order) else ()
+    if not aligned:
+        return Layout.NORM, *_shape(builder, element, size)
+    columns = rng.choice(aligned)
+    rows = matrix_rows(size, columns, element.storage_bits)
+    valid_columns = rng.choice([columns, rng.randint(1, columns)])
+    return layout, valid_columns, rng.choice([rows, rng.randint(1, rows), rng.randint(1, min(rows, 9))]), columns
+
+
 def _free_size(builder: Builder, smallest: int, largest: int) -> int | None:
     """Return a random size of at least ``smallest`` bytes for which there is room; None when there is none."""
     code = size_code(max(builder.config.tile_min_bytes, 1 << (smallest - 1).bit_length()))
@@ -221,11 +243,12 @@ def _free_size(builder: Builder, smallest: int, largest: int) -> int | None:
     return builder.rng.choice(fitting) if fitting else None
 
 
-def _attributes(builder: Builder) -> None:
+def _attributes(builder: Builder, layout: Layout = Layout.NORM) -> None:
     """Append B.DATR with a random pad, B.HINT or B.CATR now and then."""
     rng = builder.rng
-    if rng.random() < 0.7:
-        builder.word("B.DATR", pad=rng.choice(list(PadValue)), data_type=NO_TYPE, rounding=rng.randrange(8))
+    if layout is not Layout.NORM or rng.random() < 0.7:
+        pad = rng.choice(list(PadValue))
+        builder.word("B.DATR", layout=layout, pad=pad, data_type=NO_TYPE, rounding=rng.randrange(8))
     if rng.random() < 0.1:
         builder.word("B.HINT", prefetch_size=rng.randrange(4096))
     if rng.random() < 0.1:
@@ -285,18 +308,20 @@ def _append_move(
             _append_move(builder, operation("TSTORE"), element, largest, queue, rng.choice(live), keep=False)
             return
         size = free
+        layout, valid_columns, valid_rows, columns = _load_shape(builder, row, element, size)
     else:
         assert source is not None
-        size = min(source[2].size, largest)
-    valid_columns, valid_rows, columns = _shape(builder, element, size)
-    row_bytes = (valid_columns * element.storage_bits + 7) // 8
-    base, stride = _place(rng, INPUT_BASE if load else OUTPUT_BASE, row_bytes, valid_rows)
+        size, layout = min(source[2].size, largest), Layout.NORM
+        valid_columns, valid_rows, columns = _shape(builder, element, size)
+    lines, length = (valid_columns, valid_rows) if layout.source_order == "DN" else (valid_rows, valid_columns)
+    row_bytes = (length * element.storage_bits + 7) // 8
+    base, stride = _place(rng, INPUT_BASE if load else OUTPUT_BASE, row_bytes, lines)
     values = {BASE_REGISTER: base}
     if stride is not None:
         values[STRIDE_REGISTER] = stride
     builder.set_registers(values)
     builder.word("BSTART.TMA", data_type=element.code, function=row.function)
-    _attributes(builder)
+    _attributes(builder, layout)
     builder.dimensions(valid_columns, valid_rows, columns)
     builder.word("B.IOR", source0=BASE_REGISTER, source1=0 if stride is None else STRIDE_REGISTER)
     if load:

@@ -101,7 +101,34 @@ def loaded(
     return Trap(name, text, memory, {"a0": base, "a1": stride, "a2": OUTPUT}, {OUTPUT: image})
 
 
+def loaded_cells(
+    name: str, layout: str, valid: tuple[int, int], columns: int, base: int, stride: int, tile: int
+) -> Trap:
+    """A load of U16 into NZ or ZN order, padded with ones, whose whole tile is stored: each element by its two formulas."""
+    valid_columns, valid_rows = valid
+    rows, cell, by_columns = tile // (columns * 2), 16, layout == "DN2ZN"
+    lines, length = (valid_columns, valid_rows) if by_columns else (valid_rows, valid_columns)
+    content = [random.Random(f"{name} {line}").randbytes(2 * length) for line in range(lines)]
+    image = bytearray(b"\xff\xff" * (rows * columns) + bytes(tile - 2 * rows * columns))
+    for i in range(valid_rows):
+        for j in range(valid_columns):
+            line, at = (j, i) if by_columns else (i, j)
+            if by_columns:
+                place = (i // cell) * columns * cell + j * cell + i % cell
+            else:
+                place = (j // cell) * rows * cell + i * cell + j % cell
+            image[2 * place : 2 * place + 2] = content[line][2 * at : 2 * at + 2]
+    text = f"""
+        TLOAD.{layout} <{valid_columns}, {valid_rows}, {columns}, U16, Max>, [a0, a1], ->T<{tile_size(tile)}>
+        TSTORE.NORM <{tile}, 1, {tile}, U8>, T#1, [a2]
+    """
+    memory = {base + line * stride: data for line, data in enumerate(content)}
+    return Trap(name, text, memory, {"a0": base, "a1": stride, "a2": OUTPUT}, {OUTPUT: bytes(image)})
+
+
 def loads() -> Iterator[Trap]:
+    yield loaded_cells("fewer valid rows than rows in NZ order", "ND2NZ", (32, 17), 32, INPUT + 1, 64, 2048)
+    yield loaded_cells("columns from memory in ZN order", "DN2ZN", (19, 23), 32, INPUT + 3, 47, 2048)
     yield loaded("a stride of 64 KiB", "U8", (32, 2), 32, 0x2_0000, 0x1_0000, 256)
     yield loaded("a stride of 2 MiB", "U8", (32, 2), 32, 0x2_0000, 0x20_0000, 256)
     yield loaded("a stride above 4 GiB", "U8", (32, 2), 32, 0x2_0000, 0x1_0020_0010, 256)

@@ -61,12 +61,16 @@ def test_legal_programs_agree() -> None:
     outcomes, _ = run_scenarios(scenarios, DEFAULT, name="legal")
     assert_agreement(outcomes, PROGRAMS)
     hits: Counter[str] = Counter()
+    layouts: Counter[str] = Counter()
     for outcome in outcomes:
         assert outcome.report is not None and outcome.report.result.fault is None, outcome.name
         for block in outcome.report.result.blocks:
             if block.description is not None and block.description.data_type is not None:
                 hits[f"{block.operation} {block.description.data_type.name}"] += 1
+                layouts[block.description.layout.name] += block.operation == "TLOAD"
     histogram("operation and type", hits)
+    histogram("layouts of loads", layouts)
+    assert all(layouts[name] >= HITS for name in DEFAULT.move_layouts)
     rare = [f"{name} {type_name}" for name, type_name in combinations(DEFAULT) if hits[f"{name} {type_name}"] < HITS]
     assert not rare, f"fewer than {HITS} hits: {', '.join(rare)}"
 

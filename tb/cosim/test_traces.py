@@ -1,6 +1,7 @@
 """The worked programs of tb/data on the core; tb/model checks that the model gives what they print."""
 
 import json
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,13 @@ def scenario_of(trace: dict, pace: Pace) -> Scenario:
     )
 
 
+def printed_operations(trace: dict) -> list[str]:
+    """Return the operations of the printed steps, up to the first layout that the core does not move in."""
+    steps = [step["op"].partition(".") for step in trace["steps"]]
+    moved = takewhile(lambda step: not step[2] or step[2] in PRESETS["default"].move_layouts, steps)
+    return [operation for operation, _, _ in moved]
+
+
 def test_worked_programs_run_on_the_core_as_on_the_model() -> None:
     paces = (Pace(latency=1), Pace(latency=7, stalls=(0.3, 0.3, 0.3, 0.3, 0.3)))
     scenarios = [scenario_of(trace, pace) for trace in TRACES for pace in paces]
@@ -36,3 +44,7 @@ def test_worked_programs_run_on_the_core_as_on_the_model() -> None:
     complaints = [outcome.complaint for outcome in outcomes if not outcome.agrees]
     assert not complaints, complaints[0]
     assert len(outcomes) == 2 * len(TRACES)
+    for outcome, trace in zip(outcomes, [trace for trace in TRACES for _ in paces], strict=True):
+        assert outcome.report is not None
+        operations = [block.operation for block in outcome.report.result.blocks]
+        assert operations == printed_operations(trace), trace["name"]

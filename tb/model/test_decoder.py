@@ -256,7 +256,7 @@ def test_the_configuration_decides_what_is_unsupported():
     for source in (
         "TADD <8, FP16>, T#1, T#2, ->T<256B>",
         "TSUB <8, FP32>, T#1, T#2, ->T<256B>",
-        load.format("ND2NZ", "T<256B>"),
+        load.format("DN2NZ", "T<256B>"),
         load.format("NORM", "T<256B>, T<256B>"),
     ):
         assert decode(source, config)[1][0].rule is Rule.UNSUPPORTED

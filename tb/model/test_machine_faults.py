@@ -76,7 +76,7 @@ CASES = {
                                      "B.IOT T#1, T#1, last, ->T<1KB>"),
     "operation left out": (Rule.UNSUPPORTED, "bad: at: TMUL <8, FP32>, T#1, T#1, ->T<256B>"),
     "type left out": (Rule.UNSUPPORTED, "bad: at: TADD <8, BF16>, T#1, T#1, ->T<256B>"),
-    "layout left out": (Rule.UNSUPPORTED, "bad: at: TLOAD.ND2NZ <8, 8, FP32>, [a0], ->T<256B>"),
+    "layout left out": (Rule.UNSUPPORTED, "bad: at: TLOAD.DN2NZ <8, 8, FP32>, [a0], ->T<256B>"),
     "two tiles left out": (Rule.UNSUPPORTED, "bad: at: TLOAD.NORM <8, 8, FP32>, [a0], ->T<256B>, T<256B>"),
     "gather in the reference": (Rule.UNSUPPORTED, "bad: at: MGATHER <8, FP32>, T#1, [a0], ->T<256B>"),
     "saved state in the reference": (Rule.UNSUPPORTED, "bad: at: ESAVE ->T<32KB>"),

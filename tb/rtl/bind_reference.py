@@ -45,6 +45,8 @@ class Block:
     destinations: tuple[tuple[int, int, int], ...] = ()
     """Queue, size code, place of the word."""
     pad: PadValue = PadValue.ZERO
+    layout: str = "NORM"
+    """Of a load or store: NORM, ND2NZ or DN2ZN."""
     acquire: int = 0
     release: int = 0
     trap: int = 0
@@ -67,8 +69,15 @@ class Block:
         return data_type(self.type).storage_bits
 
     @property
+    def memory_lines(self):
+        """Valid lines of memory, and valid elements in each."""
+        valid = (self.rows, self.valid_columns)
+        return valid[::-1] if self.layout == "DN2ZN" else valid
+
+    @property
     def row_bytes(self):
-        return -(-self.valid_columns * self.bits // 8)
+        """Valid bytes of a line of memory."""
+        return -(-self.memory_lines[1] * self.bits // 8)
 
     @property
     def stride(self):
@@ -76,8 +85,9 @@ class Block:
 
     def interval(self, address_bits):
         """Return first and last byte, or None if the block may touch anything."""
-        last = self.scalars[0] + (self.rows - 1) * self.stride + self.row_bytes - 1
-        if self.rows > 1 and self.stride >> 63 or last >> address_bits:
+        lines = self.memory_lines[0]
+        last = self.scalars[0] + (lines - 1) * self.stride + self.row_bytes - 1
+        if lines > 1 and self.stride >> 63 or last >> address_bits:
             return None
         return self.scalars[0], last
 
@@ -195,11 +205,22 @@ class Reference:
         results += [size_bytes(code) for _, code, _ in block.destinations]
         if any(block.rows > size * 8 // (block.columns * block.bits) for size in matrices):
             return Rule.PARM_VALID_ROW, 0
-        if block.bits == 4 and block.columns % 2:
+        if block.bits == 4 and block.columns % 2 or self._misaligned(block):
             return Rule.PARM_ALIGN, 0
         if any(block.rows * block.bits > size * 8 for size in vectors):
             return Rule.PARM_CAPACITY, 0
         return None
+
+    def _misaligned(self, block):
+        """Whether a destination in NZ or ZN order is not a matrix of whole fractals."""
+        if block.layout == "NORM":
+            return False
+        cell, rows = 256 // block.bits, self._physical_rows(block)
+        height, width = (cell, 16) if block.layout == "DN2ZN" else (16, cell)
+        return rows % height != 0 or block.columns % width != 0
+
+    def _physical_rows(self, block):
+        return size_bytes(block.destinations[0][1]) * 8 // (block.columns * block.bits)
 
     def _place(self, block):
         """Return the bases of the destinations and the new pointer; the bases are None when one does not fit."""
@@ -239,7 +260,7 @@ class Reference:
         """Return the members of the engine command, without the tag."""
         lines = GRANULE // self.config.vector_bytes
         common = {
-            "valid_rows": block.rows,
+            "valid_rows": block.memory_lines[0],
             "row_bytes": block.row_bytes,
             "pitch_bytes": block.columns * block.bits // 8,
         }
@@ -257,7 +278,7 @@ class Reference:
         move = common | {
             "base": block.scalars[0],
             "stride": block.stride,
-            "odd_nibble": int(block.bits == 4 and block.valid_columns % 2),
+            "odd_nibble": int(block.bits == 4 and block.memory_lines[1] % 2),
             "element_shift": max(WIDTH_CODES[block.bits] - 1, 0),
         }
         if block.engine == "loads":
@@ -265,5 +286,14 @@ class Reference:
                 "tile_line": places[0] * lines,
                 "tile_bytes": size_bytes(block.destinations[0][1]),
                 "pad_pattern": pad_pattern(block.type, block.pad),
+                **self._cells(block),
             }
         return move | {"tile_line": sources[0].base * lines, "tile_bytes": size_bytes(sources[0].code)}
+
+    def _cells(self, block):
+        """Return how a load cuts the lines of memory, padding included, into cells of 32 bytes."""
+        if block.layout == "NORM":
+            return {"by_cells": 0}
+        rows = self._physical_rows(block)
+        line, lines = (rows, block.columns) if block.layout == "DN2ZN" else (block.columns, rows)
+        return {"by_cells": 1, "row_cells": line * block.bits // 256, "cell_step": lines}

@@ -41,11 +41,14 @@ class Bench:
         self.lines[key] = write["data"]
 
     def move(self):
-        return random_move(self.rng, tile_bytes=CONFIG.tile_max_bytes, lines=CONFIG.lines, vector_bytes=VECTOR)
+        return random_move(
+            self.rng, tile_bytes=CONFIG.tile_max_bytes, lines=CONFIG.lines, vector_bytes=VECTOR,
+            layouts=sorted(CONFIG.move_layouts),
+        )  # fmt: skip
 
     def put(self, move, tag=0):
         self.put_count += 1
-        self.commands.put({**move.command(tag), "pad_pattern": move.pad_pattern})
+        self.commands.put(move.load_command(tag))
 
     def tile(self, move, tag=0):
         count = move.tile_bytes // VECTOR
@@ -195,6 +198,27 @@ TRAPS = {
     "one byte a row": Move("U8", 1, 256, 1, 0x1FFF, 3, 256),
     "one padded byte a row": Move("U8", 1, 90, 2, 0x1FFF, 2**64 - 3, 256, 0, ONES),
 }
+CELL_TRAPS = {
+    "fewer valid rows than the tile has": Move("U16", 32, 17, 32, 0x10000, 64, 2048, 0, ONES, "ND2NZ"),
+    "the same in columns": Move("U16", 17, 32, 32, 0x10001, 80, 2048, 0, ONES, "DN2ZN"),
+    "rows that end with a cell": Move("U8", 64, 9, 128, 0x10002, 64, 2048, 0, ONES, "ND2NZ"),
+    "rows that end in the first line of a cell": Move("U8", 69, 16, 128, 0x1003, 70, 2048, 0, ONES, "ND2NZ"),
+    "rows that end a line before a cell does": Move("U8", 96 - VECTOR, 16, 128, 0x1003, 96, 2048, 0, ONES, "ND2NZ"),
+    "rows that end in the last line of a cell": Move("U8", 91, 16, 128, 0x1003, 96, 2048, 0, ONES, "ND2NZ"),
+    "rows shorter than a cell": Move("U16", 3, 5, 16, 0x1FFD, 8, 512, 0, ONES, "ND2NZ"),
+    "one element": Move("U64", 1, 1, 16, 0x1FFC, 0, 512, 0, ONES, "DN2ZN"),
+    "all rows, one after the other": Move("U32", 16, 16, 16, 0x10FE5, 64, 1024, 0, ONES, "ND2NZ"),
+    "all columns, one after the other": Move("U32", 16, 32, 16, 0x10FE5, 128, 2048, 0, ONES, "DN2ZN"),
+    "some columns, one after the other": Move("U32", 5, 32, 16, 0x10FE5, 128, 2048, 0, ONES, "DN2ZN"),
+    "half of the last byte of a full column": Move(
+        "U4x2", 16, 63, 16, 0x1007, 32, 512, 0, 0x77777777_77777777, "DN2ZN"
+    ),
+    "half of a byte": Move("U4x2", 1, 16, 64, 0x1007, 3, 512, 0, 0x77777777_77777777, "ND2NZ"),
+    "a tail behind the fractals": Move("U64", 112, 4, 112, 0x1008, 32, 4096, 0, ONES, "DN2ZN"),
+    "a tail behind fractals and padding": Move("U32", 200, 5, 240, 0x1001, 21, 8192, 0, ONES, "DN2ZN"),
+}
+if CONFIG.move_layouts != {"NORM"}:
+    TRAPS |= CELL_TRAPS
 
 
 @cocotb.test(timeout_time=20, timeout_unit="ms")
@@ -237,6 +261,20 @@ def figures():
             yield f"17 of 33 bytes, base {base:#x}, gap {gap}", Move("U8", 17, 124, 33, base, 17 + gap, 4096)
     yield "one element", Move("U8", 1, 1, 1, 0x10003, 1, 4096)
     yield "contiguous, unaligned", Move("U8", 64, 64, 64, 0x10003, 64, 4096)
+    yield from cell_figures()
+
+
+def cell_figures():
+    """The same into NZ and ZN order: bytes of a line of memory, of those with padding, lines of those with padding."""
+    for valid, physical, lines in (
+        (32, 32, 128), (8, 32, 128), (17, 32, 100), (64, 64, 64), (40, 64, 64), (3, 128, 32), (100, 128, 32),
+        (225, 256, 16), (240, 256, 16), (231, 256, 15),
+    ):  # fmt: skip
+        for gap in (0, 3):
+            which = f"{lines} times {valid} of {physical} bytes, gap {gap}"
+            rows, base, stride = 4096 // physical, 0x10FE9, valid + gap
+            yield f"NZ {which}", Move("U8", valid, lines, physical, base, stride, 4096, 0, ONES, "ND2NZ")
+            yield f"ZN {which}", Move("U8", lines, valid, rows, base, stride, 4096, 0, ONES, "DN2ZN")
 
 
 @cocotb.test(timeout_time=50, timeout_unit="ms")

@@ -70,6 +70,8 @@ class Generator:
         if name != "TSTORE":
             block.destinations = ((rng.choice((0, rng.randrange(4))), code, 9),)
         smallest = min([size_bytes(tile.code) for _, _, tile in chosen] + [size_bytes(code)])
+        if name == "TLOAD" and size_bytes(code) >= 512:
+            block.layout = rng.choice(("NORM", "ND2NZ", "DN2ZN"))
         self._dimensions(block, smallest * 8 // block.bits)
         if name in MOVES:
             block.scalars = (rng.randrange(1 << 12) << rng.choice((0, 0, 4)), rng.choice((0, 64, 333, 1 << 12)))[
@@ -92,6 +94,10 @@ class Generator:
         block.columns = rng.randint(1, max(1, min(elements, rng.choice((4, 64, elements)))))
         if block.bits == 4:
             block.columns += block.columns % 2
+        if block.layout != "NORM":
+            # A power of two of fractals beside each other always leaves whole ones.
+            unit = 16 if block.layout == "DN2ZN" else 256 // block.bits
+            block.columns = unit << rng.randrange((elements * block.bits // 4096).bit_length())
         most = max(1, elements // block.columns)
         block.rows = rng.choice((most, rng.randint(1, most)))
         block.valid_columns = rng.choice((block.columns, rng.randint(1, block.columns)))
@@ -183,6 +189,14 @@ RULES = {
     "no_row": (Rule.PARM_VALID_ROW, dataclasses.replace(ADD, sources=(T1, T2), columns=65)),
     "largest": (Rule.PARM_VALID_ROW, load(0, type="FP64", rows=65535, columns=65535)),
     "odd_columns": (Rule.PARM_ALIGN, load(0, type="U4x2", valid_columns=3, columns=5)),
+    "columns_of_nz": (Rule.PARM_ALIGN, load(0, code=5, layout="ND2NZ")),
+    "rows_of_nz": (Rule.PARM_ALIGN, load(0, code=6, columns=96, layout="ND2NZ")),
+    "rows_of_small_nz": (Rule.PARM_ALIGN, load(0, columns=32, layout="ND2NZ")),
+    "no_row_of_nz": (Rule.PARM_VALID_ROW, load(0, rows=1, columns=512, layout="ND2NZ")),
+    "columns_of_zn": (Rule.PARM_ALIGN, load(0, code=5, valid_columns=8, columns=8, layout="DN2ZN")),
+    "rows_of_zn": (Rule.PARM_ALIGN, load(0, code=6, columns=48, layout="DN2ZN")),
+    "rows_of_small_zn": (Rule.PARM_ALIGN, load(0, columns=16, layout="DN2ZN")),
+    "columns_before_fractals": (Rule.PARM_VALID_COL, load(0, code=5, valid_columns=9, columns=8, layout="DN2ZN")),
     "vector_source": (
         Rule.PARM_CAPACITY,
         Block(name="TROWEXPAND", type="U32", rows=65, columns=1, sources=(T1,), destinations=((1, 8, 9),)),
@@ -229,8 +243,10 @@ async def loads_and_stores(dut):
     await bench.begin()
     await bench.program([tile(code=4, queue=0), FINISH])
     # The store touches 0x1000 to 0x10cf.
-    apart = [load(0x10D0), load(0x1000 - 0xD0), load(0x1000, rows=1, scalars=(0xFF0,)), load(1 << 20)]
-    touching = [load(0x10CF), load(0x1000 - 0xCF), load(0x1040, rows=1), load(0x1010), load(0, scalars=(0, 1 << 63)),
+    columns = {"code": 5, "valid_columns": 2, "columns": 16, "layout": "DN2ZN"}
+    apart = [load(0x10D0), load(0x1000 - 0xD0), load(0x1000, rows=1, scalars=(0xFF0,)), load(1 << 20),
+             load(0x1000 - 0x44, **columns)]  # fmt: skip
+    touching = [load(0x10CF), load(0x1000 - 0xCF), load(0x1040, rows=1), load(0x1000 - 0x43, **columns), load(0x1010), load(0, scalars=(0, 1 << 63)),
                 load(0, scalars=((1 << 64) - 1, 64)), load(0, scalars=(1 << 39, 1 << 38))]  # fmt: skip
     for blocks, passes in ((apart, True), (touching, False)):
         for block in blocks:
@@ -293,7 +309,8 @@ async def cycle_counts(dut):
     bench = Bench(dut, configuration(), latency=(20, 20))
     await bench.begin()
     await bench.program([tile(code=4), tile(code=4), FINISH])
-    for block in (dataclasses.replace(ADD, sources=(T1, T2)), load(0x100), store(0x100)):
+    fractals = load(0x100, code=5, columns=32, layout="ND2NZ")
+    for block in (dataclasses.replace(ADD, sources=(T1, T2)), load(0x100), fractals, store(0x100)):
         await bench.restart()
         number = bench.reference.number
         bench.put(block)

@@ -25,6 +25,12 @@ class Move:
     tile_bytes: int
     tile_line: int = 0
     pad_pattern: int = 0
+    layout: str = "NORM"
+
+    @property
+    def by_columns(self):
+        """Whether the lines of memory are columns."""
+        return self.layout == "DN2ZN"
 
     @property
     def size(self):
@@ -35,35 +41,64 @@ class Move:
         return int(self.columns * self.size)
 
     @property
+    def memory_lines(self):
+        """Valid lines of memory, and valid elements in each."""
+        valid = (self.valid_rows, self.valid_columns)
+        return valid[::-1] if self.by_columns else valid
+
+    @property
     def row_bytes(self):
-        return -(-int(2 * self.valid_columns * self.size) // 2)
+        """Bytes of a line of memory."""
+        return -(-int(2 * self.memory_lines[1] * self.size) // 2)
 
     @property
     def rows(self):
         return self.tile_bytes // self.pitch_bytes
 
+    def half_byte(self, i, j):
+        """Place of element (i, j) in the tile, in half bytes."""
+        cell = int(32 / self.size)
+        if self.layout == "ND2NZ":
+            place = (j // cell) * self.rows * cell + i * cell + j % cell
+        elif self.layout == "DN2ZN":
+            place = (i // cell) * self.columns * cell + j * cell + i % cell
+        else:
+            place = i * self.columns + j
+        return int(2 * self.size) * place
+
     def command(self, tag=0):
         """The engine's command."""
         fields = {
-            "tag": tag, "base": self.base, "stride": self.stride, "valid_rows": self.valid_rows,
+            "tag": tag, "base": self.base, "stride": self.stride, "valid_rows": self.memory_lines[0],
             "row_bytes": self.row_bytes, "pitch_bytes": self.pitch_bytes,
-            "odd_nibble": int(2 * self.valid_columns * self.size) % 2, "element_shift": ELEMENTS[self.element][0],
+            "odd_nibble": int(2 * self.memory_lines[1] * self.size) % 2, "element_shift": ELEMENTS[self.element][0],
             "tile_line": self.tile_line, "tile_bytes": self.tile_bytes,
         }  # fmt: skip
         return fields
 
+    def load_command(self, tag=0):
+        """The load engine's command."""
+        height, width = self.rows, self.columns
+        along, across = (height, width) if self.by_columns else (width, height)
+        cells = {"by_cells": int(self.layout != "NORM"), "row_cells": int(along * self.size) // 32, "cell_step": across}
+        return {**self.command(tag), "pad_pattern": self.pad_pattern, **(cells if cells["by_cells"] else {})}
+
     def nibbles(self):
-        """Yield (byte address, tile offset, nibble or None for all of a byte) of every valid byte, row by row."""
-        for i in range(self.valid_rows):
-            for k in range(int(2 * self.valid_columns * self.size)):
-                address = (self.base + i * self.stride + k // 2) % 2**64
-                yield address, i * self.pitch_bytes + k // 2, k % 2
+        """Yield (byte address, tile offset, upper or lower half) of every valid half byte, line of memory by line."""
+        lines, length = self.memory_lines
+        for line in range(lines):
+            for at in range(length):
+                element = self.half_byte(at, line) if self.by_columns else self.half_byte(line, at)
+                for k in range(int(2 * self.size)):
+                    address = (self.base + line * self.stride + (int(2 * at * self.size) + k) // 2) % 2**64
+                    yield address, (element + k) // 2, (element + k) % 2
 
     def elements(self):
-        """Yield (own address, addresses of its bytes) of every valid element, in row-major order."""
-        for i in range(self.valid_rows):
-            for j in range(self.valid_columns):
-                first = (self.base + i * self.stride + int(j * self.size)) % 2**64
+        """Yield (own address, addresses of its bytes) of every valid element, line of memory by line."""
+        lines, length = self.memory_lines
+        for line in range(lines):
+            for at in range(length):
+                first = (self.base + line * self.stride + int(at * self.size)) % 2**64
                 yield first, [(first + k) % 2**64 for k in range(max(1, int(self.size)))]
 
     def first_failure(self, fails):
@@ -91,18 +126,28 @@ class Move:
 
     def beats(self, data_bytes):
         """Bus beats that hold needed bytes: row by row, or in one go when the rows follow each other everywhere."""
-        row, rows = self.row_bytes, self.valid_rows
-        if self.stride == row == self.pitch_bytes and not self.command()["odd_nibble"]:
+        row, rows = self.row_bytes, self.memory_lines[0]
+        physical = int(self.rows * self.size) if self.by_columns else self.pitch_bytes
+        if self.stride == row == physical and not self.command()["odd_nibble"]:
             row, rows = row * rows, 1
         starts = [self.base + i * self.stride for i in range(rows)]
         return sum((start + row - 1) // data_bytes - start // data_bytes + 1 for start in starts)
 
 
-def random_move(rng, *, tile_bytes, lines, vector_bytes, store=False):
+def fractal_columns(layout, size, tile):
+    """Numbers of columns with which a tile of ``tile`` bytes consists of whole fractals."""
+    cell = int(32 / size)
+    unit, rows = (16, cell) if layout == "DN2ZN" else (cell, 16)
+    heights = {columns: int(tile // (columns * size)) for columns in range(unit, tile // 32 * unit, unit)}
+    return [columns for columns, height in heights.items() if height and height % rows == 0]
+
+
+def random_move(rng, *, tile_bytes, lines, vector_bytes, store=False, layouts=("NORM",)):
     """A legal move with corners: odd sizes, unaligned and overlapping rows, negative strides, contiguous tiles."""
     element = rng.choice(list(ELEMENTS))
     size = ELEMENTS[element][1]
-    tile = rng.choice([t for t in (256, 512, 1024) if t <= tile_bytes])
+    layout = rng.choice(layouts)
+    tile = rng.choice([t for t in (256, 512, 1024, 2048, 4096)[layout != "NORM" :][:3] if t <= tile_bytes])
     pitch_limit = int(tile / size)
     columns = rng.choice([
         rng.randrange(1, min(pitch_limit, 24) + 1), rng.randrange(1, pitch_limit + 1), 1 << rng.randrange(8), pitch_limit,
@@ -110,10 +155,12 @@ def random_move(rng, *, tile_bytes, lines, vector_bytes, store=False):
     columns = min(columns, pitch_limit)
     if size == 0.5:
         columns += columns % 2
+    if layout != "NORM":
+        columns = rng.choice(fractal_columns(layout, size, tile))
     rows = int(tile // (columns * size))
     valid_columns = rng.choice([columns, rng.randrange(1, columns + 1)])
     valid_rows = rng.choice([rows, rng.randrange(1, rows + 1), 1])
-    row_bytes = -(-int(2 * valid_columns * size) // 2)
+    row_bytes = -(-int(2 * (valid_rows if layout == "DN2ZN" else valid_columns) * size) // 2)
     stride = rng.choice([
         row_bytes, row_bytes, row_bytes + rng.randrange(40), rng.randrange(5000), rng.randrange(0, 2 * row_bytes),
         0 if not store or valid_rows < 9 else row_bytes, 0x10000, 0x200000, 2**64 - rng.randrange(300), 2**64 - 4096,
@@ -124,7 +171,7 @@ def random_move(rng, *, tile_bytes, lines, vector_bytes, store=False):
     pattern = rng.choice([0, rng.getrandbits(64), 2**64 - 1])
     return Move(
         element, valid_columns, valid_rows, columns, base, stride, tile,
-        rng.randrange(lines // (tile // vector_bytes)) * (tile // vector_bytes), pattern,
+        rng.randrange(lines // (tile // vector_bytes)) * (tile // vector_bytes), pattern, layout,
     )  # fmt: skip
 
 

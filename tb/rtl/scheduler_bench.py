@@ -8,7 +8,7 @@ import cocotb
 from bind_reference import Reference
 from cocotb.triggers import RisingEdge
 
-from linxtile.isa.codes import MAX_DEPENDENCY_SOURCES
+from linxtile.isa.codes import MAX_DEPENDENCY_SOURCES, Layout
 from linxtile.isa.operations import operation
 from linxtile.isa.types import data_type
 from linxtile_rtl.layouts import (
@@ -151,6 +151,8 @@ class Bench:
             "operation": operation(block.name).number,
             "data_type": data_type(block.type).code,
             "pad": block.pad,
+            # The vector engine's blocks may have any layout; it means nothing there.
+            "layout": noise(5) if block.engine == "vectors" else Layout[block.layout],
             "acquire": block.acquire,
             "release": block.release,
             "trap_after": block.trap,

@@ -38,21 +38,22 @@ def shapes(rng):
 async def sizes(dut):
     """A size code is large enough exactly when Row, the floor of a quotient, is at least ValidRow."""
     rng = random.Random(cocotb.RANDOM_SEED)
-    for name in ("valid_rows", "valid_columns", "columns", "data_type"):
+    for name in ("valid_rows", "valid_columns", "columns", "data_type", "by_columns"):
         getattr(dut, name).value = 1
     await start(dut)
     for rows, valid, columns in shapes(rng):
         row = rng.choice(DATA_TYPES)
         bits = row.storage_bits
         dut.valid_rows.value, dut.valid_columns.value, dut.columns.value = rows, valid, columns
-        dut.data_type.value = row.code
+        by_columns = rng.randrange(2)
+        dut.data_type.value, dut.by_columns.value = row.code, by_columns
         await RisingEdge(dut.clk)
         await RisingEdge(dut.clk)
         await ReadOnly()
         expected = {
-            "row_bytes": (valid * bits + 7) // 8,
+            "row_bytes": ((rows if by_columns else valid) * bits + 7) // 8,
             "pitch_bytes": (columns * bits + 7) // 8,
-            "odd_nibble": int(bits == 4 and valid % 2),
+            "odd_nibble": int(bits == 4 and (rows if by_columns else valid) % 2),
             "columns_odd": int(bits == 4 and columns % 2),
             "columns_short": int(valid > columns),
         }

@@ -44,5 +44,12 @@ def test_tiles_are_exact_with_wide_lines():
     run("large", BYTES[:2], moves=30)
 
 
+@pytest.mark.slow
+def test_tiles_are_exact_with_lines_as_long_as_cells(tmp_path):
+    file = tmp_path / "cells.toml"
+    file.write_text('preset = "default"\nvector_bytes = 32\naxi_data_bytes = 32\n', encoding="utf-8")
+    run(str(file), BYTES, simulator="icarus", moves=10)
+
+
 def test_a_load_takes_the_larger_of_beats_and_lines():
     run("default", CYCLES, over=5)

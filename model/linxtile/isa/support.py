@@ -38,8 +38,8 @@ def _table() -> dict[str, frozenset[str]]:
 RTL_OPERATIONS: Mapping[str, frozenset[str]] = _table()
 """Operations of the RTL and their types."""
 
-RTL_LAYOUTS: frozenset[Layout] = frozenset({Layout.NORM})
-"""Layouts of loads and stores in the RTL."""
+RTL_LAYOUTS: frozenset[Layout] = frozenset({Layout.NORM, Layout.ND2NZ, Layout.DN2ZN})
+"""Layouts of loads and stores in the RTL; stores have NORM alone of these."""
 
 RTL_MOVE_TILES = 1
 """Most tiles of one load or store in the RTL."""

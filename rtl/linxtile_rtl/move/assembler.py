@@ -7,8 +7,9 @@ from amaranth.utils import bits_for, exact_log2
 
 from linxtile.config import CoreConfig
 
-from ..layouts import line_write_layout
+from ..layouts import fractal_layouts, line_write_layout
 from .axi_reader import read_piece_layout
+from .cells import CellPlace
 from .plan import PATTERN_BYTES, GapLines, background, image_bytes, plan_layout
 
 __all__ = ["LineAssembler", "rotate_bytes", "tile_line_layout"]
@@ -33,7 +34,7 @@ class LineAssembler(wiring.Component):
 
     A piece touches one line or two. A line leaves in the cycle of the piece that completes it; what else the piece
     completes, a second line or the line of padding after its row, follows in the next cycles. A piece a cycle unless more
-    lines than pieces come out.
+    lines than pieces come out. Into NZ and ZN order the walk is the same; only the lines' numbers differ.
 
     Members
     -------
@@ -42,7 +43,7 @@ class LineAssembler(wiring.Component):
     pieces : In(stream of read_piece_layout(config))
         Valid bytes row by row; ``last`` ends the tile.
     lines : Out(stream of tile_line_layout(config))
-        Every line that holds a valid byte, and gaps that hold ``SOME`` lines; once, in ascending order.
+        Every line that holds a valid byte, and gaps that hold ``SOME`` lines; once, row by row.
     """
 
     plan: stream.Interface
@@ -90,14 +91,16 @@ class LineAssembler(wiring.Component):
         first = Signal(tile_line_layout(config))
         second = Signal(tile_line_layout(config))
         under = Signal(2 * config.vector_bytes * 8)
-        known, image = image_bytes(m, self.plan.ready, self.plan.p.pitch_bytes, self.plan.p.tile_bytes)
+        known, image = image_bytes(m, self.plan.ready, self.plan.p.image_pitch, self.plan.p.tile_bytes)
         fresh = background(m, plan, image, line, config.vector_bytes, "first_background")
         beyond = background(m, plan, image, line + 1, config.vector_bytes, "second_background")
         m.d.comb += under.eq(Cat(Mux(has_part, part, fresh), beyond))
         low, high = self._merge(m, under, place, end, plan.odd_nibble)
+        taken = Signal()
+        here, after = self._places(m, plan, line, taken & (end >= config.vector_bytes), taken & piece.row_end)
         for which, number, content, closes in (
-            (first, line, low, piece.last & ~spans),
-            (second, line + 1, high, piece.last),
+            (first, here, low, piece.last & ~spans),
+            (second, after, high, piece.last),
         ):
             m.d.comb += [
                 which.write.tag.eq(plan.tag),
@@ -123,7 +126,6 @@ class LineAssembler(wiring.Component):
         ]
 
         present = self.pieces.valid & loaded & (known | (line + 1 < plan.tile_bytes[bits + 1 :]))
-        taken = Signal()
         m.d.comb += [
             self.lines.valid.eq(whole | (present & first_done)),
             self.lines.payload.eq(Mux(whole, kept, first)),
@@ -157,6 +159,23 @@ class LineAssembler(wiring.Component):
                 next_row.eq(self.plan.p.pitch_bytes),
             ]
         return m
+
+    def _places(
+        self, m: Module, plan: data.View, line: Value, next_line: Value, next_row: Value
+    ) -> tuple[Value, Value]:
+        """Return the numbers in the tile of ``line``, which counts row by row, and of the line after it."""
+        if not fractal_layouts(self._config):
+            return line, line + 1
+        m.submodules.cells = cells = CellPlace(config=self._config)
+        m.d.comb += [
+            cells.start.eq(self.plan.ready),
+            cells.row_cells.eq(plan.row_cells),
+            cells.cell_step.eq(plan.cell_step),
+            cells.line.eq(line),
+            cells.next_line.eq(next_line),
+            cells.next_row.eq(next_row),
+        ]
+        return Mux(plan.by_cells, cells.here, line), Mux(plan.by_cells, cells.after, line + 1)
 
     def _merge(self, m: Module, under: Value, place: Value, end: Value, odd_nibble: Value) -> tuple[Value, Value]:
         """Return two lines with the piece's bytes laid over them; the upper half of an odd nibble's byte stays padding."""

@@ -4,12 +4,13 @@ from amaranth.hdl import Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 from linxtile.isa.faults import Rule
 
 from ..axi import read_signature
-from ..layouts import done_layout, line_write_layout, load_layout
+from ..layouts import CELL_BYTES, done_layout, line_write_layout, load_layout
 from .assembler import LineAssembler
 from .axi_reader import AxiReader
 from .pads import PadWalk
@@ -22,7 +23,7 @@ TILES_UNDER_WAY = 4
 
 
 class LoadEngine(wiring.Component):
-    """Load row-major tiles; every line of the destination is written once, whole.
+    """Load tiles from rows, and whole cells into NZ and ZN order; every line of the destination is written once, whole.
 
     One tile alone takes max(beats, lines) + memory latency + 5 cycles from command to done; several are under way at once.
     After a fault the engine takes nothing more until ``flush``.
@@ -156,26 +157,25 @@ class LoadEngine(wiring.Component):
 
     def _take_commands(self, m: Module, reader: AxiReader, plan: data.View, tags: SyncFIFO, enable: Signal) -> None:
         command = self.command.p
+        pitch = Signal.like(command.pitch_bytes)
         area = Signal.like(command.tile_bytes)
         one_row = Signal()
         m.d.comb += [
-            area.eq(command.valid_rows * command.pitch_bytes),
+            pitch.eq(Mux(command.by_cells, command.row_cells << exact_log2(CELL_BYTES), command.pitch_bytes)),
+            area.eq(command.valid_rows * pitch),
             # Rows without a gap in memory and in the tile are one row. Half a byte of padding is a gap.
-            one_row.eq(
-                (command.stride == command.row_bytes) & (command.row_bytes == command.pitch_bytes) & ~command.odd_nibble
-            ),
+            one_row.eq((command.stride == command.row_bytes) & (command.row_bytes == pitch) & ~command.odd_nibble),
         ]
-        gap = Signal.like(command.pitch_bytes)
+        gap = Signal.like(pitch)
         gap_lines = Signal(GapLines)
-        m.d.comb += gap.eq(command.pitch_bytes - command.row_bytes)
-        with m.If(one_row | (command.valid_rows == 1) | (gap < self._config.vector_bytes)):
+        m.d.comb += gap.eq(pitch - command.row_bytes)
+        # The pad walk has a way of its own through cells.
+        with m.If(command.by_cells | one_row | (command.valid_rows == 1) | (gap < self._config.vector_bytes)):
             m.d.comb += gap_lines.eq(GapLines.NONE)
         with m.Elif(gap < 2 * self._config.vector_bytes - 1):
             m.d.comb += gap_lines.eq(GapLines.SOME)
         with m.Else():
             m.d.comb += gap_lines.eq(GapLines.ALL)
-        rows = Mux(one_row, 1, command.valid_rows)
-        row_bytes = Mux(one_row, area, command.row_bytes)
         # The plans' queues are as deep as that of the tags, which are kept longest.
         ready = reader.command.ready & tags.w_rdy & enable
         m.d.comb += self.command.ready.eq(ready)
@@ -184,19 +184,23 @@ class LoadEngine(wiring.Component):
             reader.command.valid.eq(start),
             reader.command.p.base.eq(command.base),
             reader.command.p.stride.eq(command.stride),
-            reader.command.p.rows.eq(rows),
-            reader.command.p.row_bytes.eq(row_bytes),
+            reader.command.p.rows.eq(Mux(one_row, 1, command.valid_rows)),
+            reader.command.p.row_bytes.eq(Mux(one_row, area, command.row_bytes)),
             reader.command.p.element_shift.eq(command.element_shift),
             plan.tag.eq(command.tag),
-            plan.rows.eq(rows),
-            plan.row_bytes.eq(row_bytes),
-            plan.pitch_bytes.eq(command.pitch_bytes),
-            plan.valid_span.eq(area - command.pitch_bytes + command.row_bytes),
+            plan.rows.eq(command.valid_rows),
+            plan.row_bytes.eq(command.row_bytes),
+            plan.pitch_bytes.eq(pitch),
+            plan.image_pitch.eq(command.pitch_bytes),
+            plan.valid_span.eq(area - pitch + command.row_bytes),
             plan.gap_lines.eq(gap_lines),
             plan.odd_nibble.eq(command.odd_nibble),
             plan.tile_line.eq(command.tile_line),
             plan.tile_bytes.eq(command.tile_bytes),
             plan.pad_pattern.eq(command.pad_pattern),
+            plan.by_cells.eq(command.by_cells),
+            plan.row_cells.eq(command.row_cells),
+            plan.cell_step.eq(command.cell_step),
             tags.w_en.eq(start),
             tags.w_data.eq(command.tag),
         ]

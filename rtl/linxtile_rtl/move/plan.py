@@ -6,7 +6,7 @@ from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 
-from ..layouts import byte_count_bits, line_bits, tag_bits
+from ..layouts import byte_count_bits, cell_count_bits, line_bits, tag_bits
 
 __all__ = ["PATTERN_BYTES", "GapLines", "background", "image_bytes", "plan_layout"]
 
@@ -28,19 +28,25 @@ def plan_layout(config: CoreConfig) -> data.StructLayout:
     """Destination of a load: ``rows`` of ``row_bytes``, ``pitch_bytes`` apart, from line ``tile_line`` on.
 
     ``valid_span`` counts the bytes from the first valid one to the last; ``gap_lines`` says who writes the lines between.
+    The image is a whole number of ``image_pitch``. With ``by_cells`` the rows are cut into cells, which lie as
+    ``row_cells`` and ``cell_step`` say; see :func:`~linxtile_rtl.layouts.load_layout`.
     """
-    bits = byte_count_bits(config)
+    bits, cells = byte_count_bits(config), cell_count_bits(config)
     return data.StructLayout({
         "tag": tag_bits(config),
         "rows": 16,
         "row_bytes": bits,
         "pitch_bytes": bits,
+        "image_pitch": bits,
         "valid_span": bits,
         "gap_lines": GapLines,
         "odd_nibble": 1,
         "tile_line": line_bits(config),
         "tile_bytes": bits,
         "pad_pattern": PATTERN_BYTES * 8,
+        "by_cells": 1,
+        "row_cells": cells,
+        "cell_step": cells,
     })  # fmt: skip
 
 
