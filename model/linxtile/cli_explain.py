@@ -25,8 +25,6 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    if arguments.mode.upper() not in CompareMode.__members__:
-        raise UsageError(f"--mode must be one of {', '.join(CompareMode.__members__)}, not {arguments.mode!r}")
     try:
         row = formats.get(arguments.type)
         codes = [parse_integer("code", text, 0, row.storage_mask) for text in arguments.codes]

@@ -21,7 +21,7 @@ def number_text(value: Fraction) -> str:
     if value.denominator == 1 and abs(value.numerator) < 10**_MANY_DIGITS:
         return str(value.numerator)
     places = _decimal_places(value.denominator)
-    if places is not None and places <= _MANY_DIGITS:
+    if places is not None and 0 < places <= _MANY_DIGITS:
         digits = str(abs(value.numerator) * 10**places // value.denominator).rjust(places + 1, "0")
         return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
     if value.denominator & (value.denominator - 1):

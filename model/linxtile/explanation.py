@@ -68,6 +68,9 @@ class Explanation:
 
 _SHOWN_DIGITS = 30
 
+_LARGEST_EXPONENT = 1000
+"""Exponentials of more lie above every type, or below half of the smallest number of each."""
+
 Exact = Callable[..., Fraction]
 
 
@@ -142,12 +145,12 @@ def explain_codes(
     inputs = tuple(f"{code_text(code, row)} = {value_text(code, row)}" for code in codes)
     values = [decode(formats.checked_code(code, row), row) for code in codes]
     if entry.shape is Shape.MASK_RESULT:
-        relation = CompareMode[mode.upper()] if isinstance(mode, str) else mode
+        relation = formats.compare_mode(mode)
         holds, flags = exact.compare(codes[0], codes[1], row, relation)
         return Explanation(name, None, inputs, f"{values[0]} {relation.name} {values[1]}", "", flags, int(holds))
     if entry.shape is Shape.CONVERT:
         target, how = row if to is None else formats.get(to), formats.rounding_mode(rounding)
-        code, flags = exact.convert(codes[0], row, target, how, saturate)
+        code, flags = exact.convert(codes[0], row, target, how, formats.truth("saturate", saturate))
         steps = _rounding_text(values[0], target, how, code)
         return Explanation(name, target, inputs, _value(values[0]), steps, flags, code)
     method = KERNELS[entry.name]
@@ -161,7 +164,7 @@ def explain_codes(
         inputs += (f"difference, rounded: {code_text(difference, row)} = {value_text(difference, row)}",)
     value = _exact_result(method, values)
     if value is None:
-        why = "no number to round: a special operand, or a pole" if method in _EXACT else "nothing to round"
+        why = _no_number(method, values)
         return Explanation(name, row, inputs, why, "", flags, code)
     if row.is_integer:
         return Explanation(name, row, inputs, number_text(value), f"modulo 2^{row.storage_bits} or cut", flags, code)
@@ -173,6 +176,8 @@ def explain_codes(
 
 
 def _check(name: str, codes: Sequence[int], row: DataType) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"operation must be a name such as 'TADD', not {name!r}")
     entry = operation(name)
     if entry.shape not in _SHAPES:
         raise ValueError(f"operation must be one that computes on single elements, not {name}")
@@ -187,10 +192,18 @@ def _value(value: Value) -> str:
     return number_text(value.signed) if value.kind is Class.FINITE else str(value)
 
 
+def _no_number(method: str, values: Sequence[Value]) -> str:
+    if method == "exponential" and all(value.kind is Class.FINITE for value in values):
+        return f"beyond every type {'below' if values[0].negative else 'above'}"
+    return "no number to round: a special operand, or a pole" if method in _EXACT else "nothing to round"
+
+
 def _exact_result(method: str, values: Sequence[Value]) -> Fraction | None:
     """Return the exact result of a rounding operation on finite operands, None where there is no such number."""
     function = _EXACT.get(method)
     if function is None or any(value.kind is not Class.FINITE for value in values):
+        return None
+    if method == "exponential" and values[0].magnitude > _LARGEST_EXPONENT:
         return None
     try:
         return function(*(value.signed for value in values))

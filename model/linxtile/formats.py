@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
+from linxtile import values
 from linxtile.flags import NO_FLAG, Flag
-from linxtile.isa.codes import RoundingMode
+from linxtile.isa.codes import CompareMode, RoundingMode
 from linxtile.isa.types import DATA_TYPES, DataType, Kind, data_type
 from linxtile.rounding import round_value
-from linxtile.values import Class, Value, decode, power_of_two
+from linxtile.values import Class, Value, power_of_two
 
 __all__ = [
-    "NAMES", "Limits", "decode", "encode", "explain", "get", "is_exact", "is_nan", "limits", "neighbours", "number", "round_number", "rounding_mode",
+    "NAMES", "Limits", "compare_mode", "decode", "encode", "explain", "get", "is_exact", "is_nan", "limits", "neighbours", "number", "round_number", "rounding_mode",
 ]  # fmt: skip
 
 NAMES: tuple[str, ...] = tuple(row.name for row in DATA_TYPES)
@@ -78,6 +79,30 @@ def rounding_mode(name: str | RoundingMode) -> RoundingMode:
     return RoundingMode[name.upper()]
 
 
+def compare_mode(name: str | CompareMode) -> CompareMode:
+    """Return a relation by its name in assembly: EQ, NE, LT, GT, LE or GE."""
+    if isinstance(name, CompareMode):
+        return name
+    if not isinstance(name, str):
+        raise TypeError(f"mode must be a name such as 'LT', not {name!r}")
+    if name.upper() not in CompareMode.__members__:
+        raise ValueError(f"mode must be one of {', '.join(CompareMode.__members__)}, not {name!r}")
+    return CompareMode[name.upper()]
+
+
+def truth(what: str, value: object) -> bool:
+    """Return True or False as it is; anything else is a TypeError."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{what} must be True or False, not {value!r}")
+    return value
+
+
+def decode(code: int, element_type: str | DataType) -> Value:
+    """Return the exact value of a code: its kind, sign and magnitude."""
+    row = get(element_type)
+    return values.decode(checked_code(code, row), row)
+
+
 def checked_code(code: int, element_type: str | DataType) -> int:
     """Return a code as a plain integer after checking that it fits the container of the type."""
     row = get(element_type)
@@ -109,13 +134,13 @@ def limits(element_type: str | DataType) -> Limits:
 def is_nan(code: int, element_type: str | DataType) -> bool:
     """Whether a code is a quiet or signalling NaN."""
     row = get(element_type)
-    return decode(checked_code(code, row), row).is_nan
+    return decode(code, row).is_nan
 
 
 def number(code: int, element_type: str | DataType) -> int | float:
     """Return the value of a code: an int for integer types, else a float, which holds every value of every type exactly."""
     row = get(element_type)
-    value = decode(checked_code(code, row), row)
+    value = decode(code, row)
     if row.is_integer:
         return int(value.signed)
     if value.is_nan:
@@ -160,7 +185,7 @@ def round_number(
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
         raise TypeError(f"value must be an int, a float or a Fraction, not {value!r}")
-    return round_value(_exact(value), get(element_type), rounding_mode(rounding), saturate)
+    return round_value(_exact(value), get(element_type), rounding_mode(rounding), truth("saturate", saturate))
 
 
 def _exact(value: int | float | Fraction) -> Value:
@@ -210,11 +235,11 @@ def neighbours(code: int, element_type: str | DataType) -> tuple[int | None, int
 @cache
 def _sorted_codes(row: DataType) -> list[int]:
     """Return the codes of a small type from minus to plus infinity, without NaN."""
-    values = {code: decode(code, row) for code in range(row.storage_mask + 1)}
+    decoded = {code: decode(code, row) for code in range(row.storage_mask + 1)}
     infinite = {False: Fraction(1 << 64), True: -Fraction(1 << 64)}
     key = {
         code: infinite[value.negative] if value.kind is Class.INFINITY else value.signed
-        for code, value in values.items()
+        for code, value in decoded.items()
         if not value.is_nan
     }
     return sorted(key, key=key.__getitem__)

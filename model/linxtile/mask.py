@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linxtile.arrays import Bytes
+from linxtile.tile import checked_shape, raw_bytes
 
 __all__ = ["Mask"]
 
@@ -26,7 +27,10 @@ class Mask:
     bits: npt.NDArray[np.bool_]
 
     def __init__(self, bits: npt.ArrayLike):
-        array = np.array(bits)
+        try:
+            array = np.array(bits)
+        except ValueError:
+            raise ValueError("bits must be rows of one length") from None
         if array.dtype != np.bool_:
             raise TypeError(f"bits must be bool, not {array.dtype}")
         if array.ndim != 2 or not array.size:
@@ -37,7 +41,8 @@ class Mask:
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview | Bytes, shape: tuple[int, int]) -> "Mask":
         """Read the packed bits of an image of ``shape``; bits after it are ignored."""
-        raw, count = np.frombuffer(data, np.uint8), shape[0] * shape[1]
+        rows, columns = checked_shape("shape", shape)
+        raw, count = raw_bytes("data", data), rows * columns
         if len(raw) * 8 < count:
             raise ValueError(f"data must hold {count} bits, not {len(raw)} bytes")
         return cls(np.unpackbits(raw, count=count, bitorder="little").reshape(shape).astype(np.bool_))

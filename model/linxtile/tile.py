@@ -132,23 +132,25 @@ class Tile:
         pad, rounding, saturate
             Padding, rounding mode and clamping, as in a conversion.
         """
-        row, array = formats.get(data_type), np.asarray(values)
+        row, array = formats.get(data_type), _numbers("values", values)
         if array.ndim != 2 or not array.size:
             raise ValueError(f"values must have two dimensions and at least one element, not shape {array.shape}")
         if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
             raise TypeError(f"values must be integers or floats of up to 64 bits, not {array.dtype}")
         valid = (array.shape[0], array.shape[1])
-        codes, _ = conversion.from_values(array, row, formats.rounding_mode(rounding), saturate)
-        return cls(_padded(codes, row, checked_shape("shape", shape or valid), pad_value(pad)), row, valid)
+        clamp = formats.truth("saturate", saturate)
+        codes, _ = conversion.from_values(array, row, formats.rounding_mode(rounding), clamp)
+        whole = valid if shape is None else checked_shape("shape", shape)
+        return cls(_padded(codes, row, whole, pad_value(pad)), row, valid)
 
     @classmethod
     def from_array(cls, array: npt.NDArray[Any]) -> "Tile":
         """Take the bits of an array whose dtype is one of the types: numpy's own, or one of ``ml_dtypes``."""
         names = _NUMPY | _ML_DTYPES
-        if not isinstance(array, np.ndarray) or array.dtype.name not in names:
+        if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray) or array.dtype.name not in names:
             raise TypeError(f"array must be a numpy array of {', '.join(names)}, not {_dtype_text(array)}")
         row = formats.get(names[array.dtype.name])
-        codes = np.ascontiguousarray(array).view(code_type(row))
+        codes = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).view(code_type(row))
         return cls(codes & row.storage_mask if row.is_packed else codes, row)
 
     @classmethod
@@ -161,7 +163,7 @@ class Tile:
         order: str = "ND",
     ) -> "Tile":
         """Read a tile's bytes: whole rows of ``columns`` elements in the given order, no tail."""
-        row, raw = formats.get(data_type), np.frombuffer(data, np.uint8)
+        row, raw = formats.get(data_type), raw_bytes("data", data)
         bits = checked_shape("(1, columns)", (1, columns))[1] * row.storage_bits
         if not len(raw) or len(raw) * 8 % bits:
             raise ValueError(f"data must be whole rows of {columns} {row.name} elements, not {len(raw)} bytes")
@@ -249,8 +251,46 @@ def _dtype(name: str) -> np.dtype[Any]:
     return np.dtype(dtype)
 
 
+def raw_bytes(what: str, data: object) -> Bytes:
+    """Return bytes, or a contiguous one-dimensional array of uint8, as an array without a copy."""
+    if isinstance(data, (bytes, bytearray)) or (isinstance(data, memoryview) and data.contiguous):
+        return np.frombuffer(data, np.uint8)
+    if not isinstance(data, np.ndarray) or data.dtype != np.uint8 or data.ndim != 1 or not data.flags.c_contiguous:
+        raise TypeError(
+            f"{what} must be bytes or a contiguous one-dimensional array of uint8, not {type(data).__name__}"
+        )
+    return data
+
+
+def _numbers(what: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return numbers as an array; of lists, in which numpy would turn integers to floats, none may change by that."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{what} must be an array without a mask, not {type(values).__name__}")
+    if isinstance(values, np.ndarray):
+        return values
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{what} must be rows of one length") from None
+    if array.dtype.kind == "f":
+        for value in np.asarray(values, object).reshape(-1):
+            if isinstance(value, int) and int(float(value)) != value:
+                raise ValueError(
+                    f"{what} that hold floats cannot hold the integer {value}, which no float64 is equal to"
+                )
+    return array
+
+
 def _checked_codes(codes: npt.ArrayLike, row: DataType) -> Codes:
-    array = np.asarray(codes)
+    try:
+        array = np.asarray(codes)
+    except ValueError:
+        raise ValueError("codes must be rows of one length") from None
+    if not isinstance(codes, np.ndarray) and array.dtype.kind in "fO":
+        # A list of large and small integers, of which numpy makes floats.
+        plain = np.asarray(codes, object)
+        if all(isinstance(code, int) and 0 <= code <= row.storage_mask for code in plain.reshape(-1)):
+            array = plain.astype(np.uint64)
     if array.ndim != 2 or not array.size:
         raise ValueError(f"codes must have two dimensions and at least one element, not shape {array.shape}")
     if array.dtype.kind not in "iu":

@@ -79,6 +79,16 @@ def test_a_difference_is_rounded_before_its_exponential():
     assert told.code == 0x4170
 
 
+@pytest.mark.parametrize(
+    ("code", "where", "result"),
+    [(0x4E6E6B28, "above", 0x7F800000), (0xCE6E6B28, "below", 0), (0x461C4000, "above", 0x7F800000)],
+)
+def test_an_exponential_beyond_every_type_is_not_written_out(code, where, result):
+    told = explain_codes("TEXP", [code], "FP32")
+    assert (told.exact, told.code) == (f"beyond every type {where}", result)
+    assert str(told)
+
+
 def test_the_scalar_is_the_second_term():
     told = explain_codes("TSUBSC", [0x4000, 0x3C00, 0x4200], "FP16")
     assert told.exact == "0" and told.code == 0
@@ -120,7 +130,7 @@ def test_the_command_prints_the_explanation(capsys):
         (["TBAD", "FP16", "0"], "linxtile: "),
         (
             ["TCMP", "FP16", "0", "0", "--mode", "XX"],
-            "linxtile: --mode must be one of EQ, NE, LT, GT, LE, GE, not 'XX'",
+            "linxtile: mode must be one of EQ, NE, LT, GT, LE, GE, not 'XX'",
         ),
         (["TCVT", "FP16", "0", "--rounding", "XX"], "linxtile: rounding must be one of"),
     ],

@@ -117,6 +117,7 @@ def test_exactness_of_numbers():
 
 
 def test_numbers_of_codes():
+    assert formats.decode(0x3C00, "fp16").signed == 1
     assert formats.number(0xFF, "S8") == -1 and isinstance(formats.number(0xFF, "S8"), int)
     assert math.copysign(1, formats.number(0x8000, "FP16")) == -1
     assert math.isnan(formats.number(0xFF, "E8M0")) and formats.number(0xEF, "HiF8") == -math.inf
@@ -148,6 +149,10 @@ def test_explanations_name_value_fields_role_and_neighbours():
         "FP64 0x0000000000000001 = 0x1.0p-1074 (about 4.9406564584124654e-324)"
     )
     assert formats.explain(0x80, "S8").splitlines()[1] == "  8 bits, two's complement"
+    assert formats.explain(0x7F7FFFFF, "FP32").splitlines()[0] == (
+        "FP32 0x7f7fffff = 0x1.fffffep+127 (about 3.4028234663852886e+38)"
+    )
+    assert formats.explain(0xFE, "E8M0").splitlines()[0] == "E8M0 0xfe = 0x1.0p+127 (about 1.7014118346046923e+38)"
     assert "-inf" in formats.explain(0xEF, "HiF8") and "power of two" in formats.explain(3, "E8M0")
 
 
@@ -162,6 +167,8 @@ def test_explanations_name_value_fields_role_and_neighbours():
         (lambda: formats.number(1.5, "S8"), TypeError, "code must be an integer, not 1.5"),
         (lambda: formats.neighbours(0x7E00, "FP16"), ValueError, "a NaN has no neighbours, and code 0x7e00 of FP16 is one"),
         (lambda: formats.encode("1", "FP16"), TypeError, "value must be an int, a float or a Fraction, not '1'"),
+        (lambda: formats.encode(1e9, "FP16", saturate="no"), TypeError, "saturate must be True or False, not 'no'"),
+        (lambda: formats.decode(-1, "FP16"), ValueError, "code of FP16 must be 0 to 0xffff, not -0x1"),
         (lambda: formats.encode(True, "FP16"), TypeError, "value must be an int, a float or a Fraction, not True"),
     ],
 )  # fmt: skip

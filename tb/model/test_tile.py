@@ -47,6 +47,17 @@ def test_arrays_of_libraries_keep_their_bits(dtype):
     assert np.array_equal(back.view(np.uint8) & bits.get(back.dtype.name, 0xFF), array.view(np.uint8))
 
 
+@pytest.mark.parametrize("dtype", [">f4", ">i4", ">u8", ">f2"])
+def test_arrays_of_the_other_byte_order_keep_their_values(dtype):
+    array = np.array([[1, 2], [3, 100]], dtype)
+    assert Tile.from_array(array).values().tolist() == [[1, 2], [3, 100]]
+    assert Tile.from_values(array, "FP64").values().tolist() == [[1, 2], [3, 100]]
+
+
+def test_lists_of_large_and_small_integers_are_codes():
+    assert Tile([[2**63, 1]], "U64").codes.tolist() == [[2**63, 1]]
+
+
 def test_values_agree_with_ml_dtypes():
     codes = np.arange(256, dtype=np.uint8).reshape(16, 16)
     for name, dtype in (
@@ -130,6 +141,19 @@ def test_masks_pack_a_flat_index_least_significant_bit_first(rows, columns, data
         (lambda: Tile([[1]], "U8", order="XX"), ValueError, "order must be one of ND, DN, NZ, ZN, not 'XX'"),
         (lambda: Tile([[1]], "U8", order="NZ"), ValueError, "shape of U8 in order NZ must be whole fractals of 512 bytes, not 1 x 1"),
         (lambda: Tile.from_values([1.0], "FP16"), ValueError, "values must have two dimensions and at least one element, not shape (1,)"),
+        (lambda: Tile.from_values([[2**53 + 1, 0.5]], "S64"), ValueError, "values that hold floats cannot hold the integer 9007199254740993, which no float64 is equal to"),
+        (lambda: Tile.from_values([[2**63 + 1, -1]], "U64"), ValueError, "values that hold floats cannot hold the integer 9223372036854775809, "),
+        (lambda: Tile.from_values([[1, 2], [3]], "S8"), ValueError, "values must be rows of one length"),
+        (lambda: Tile([[1, 2], [3]], "S8"), ValueError, "codes must be rows of one length"),
+        (lambda: Mask([[True], []]), ValueError, "bits must be rows of one length"),
+        (lambda: Tile.from_values([[1.0]], "FP16", shape=()), TypeError, "shape must be a tuple of two integers, not ()"),
+        (lambda: Tile.from_values([[1.0]], "E4M3", saturate="no"), TypeError, "saturate must be True or False, not 'no'"),
+        (lambda: Tile.from_values(np.ma.array([[1.0]]), "E4M3"), TypeError, "values must be an array without a mask, not MaskedArray"),
+        (lambda: Tile.from_array(np.ma.array([[1.0]])), TypeError, "array must be a numpy array of "),
+        (lambda: Tile.from_bytes(memoryview(b"1234")[::2], "U8", 1), TypeError, "data must be bytes or a contiguous one-dimensional array of uint8, not memoryview"),
+        (lambda: Mask.from_bytes(np.array([1.0]), (1, 8)), TypeError, "data must be bytes or a contiguous one-dimensional array of uint8, not ndarray"),
+        (lambda: Mask.from_bytes(b"a", (-1, -8)), ValueError, "shape must be at least (1, 1), not (-1, -8)"),
+        (lambda: Mask.from_bytes(b"a", 8), TypeError, "shape must be a tuple of two integers, not 8"),
         (lambda: Tile.from_values([[1j]], "FP16"), TypeError, "values must be integers or floats of up to 64 bits, not complex128"),
         (lambda: Tile.from_values([["1"]], "FP16"), TypeError, "values must be integers or floats of up to 64 bits, not <U1"),
         (lambda: Tile.from_values([[True]], "FP16"), TypeError, "values must be integers or floats of up to 64 bits, not bool"),

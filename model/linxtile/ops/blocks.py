@@ -10,6 +10,7 @@ from linxtile.accumulator import Accumulator
 from linxtile.faults import BlockFault
 from linxtile.isa.block import Attributes, Block, Source, Target
 from linxtile.isa.codes import CompareMode, Destination, Layout, PadValue, Queue, RoundingMode
+from linxtile.isa.faults import Rule
 from linxtile.isa.operations import operation
 from linxtile.isa.types import DataType, data_type
 from linxtile.memory import Memory
@@ -90,6 +91,8 @@ class Call:
 
 
 def _refused(name: str, fault: BlockFault) -> ValueError:
+    if fault.rule in (Rule.MEM_READ, Rule.MEM_WRITE):
+        return ValueError(f"{name}: every element must lie in memory, and the one at {fault.traparg0:#x} does not")
     return ValueError(f"{name} breaks the rule {fault.rule.name}: {fault.rule.row.trigger}")
 
 

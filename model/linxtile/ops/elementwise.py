@@ -17,14 +17,14 @@ from linxtile.tile import Tile, pad_value
 Pad = str | PadValue
 
 
-def apply(name: str, tiles: tuple[Tile, ...], pad: Pad, flags: Flags | None, scalar: Scalar | None = None) -> Tile:
-    """Run an operation whose result has the geometry of its operands."""
+def apply(name: str, tiles: tuple[Tile, ...], pad: Pad, flags: Flags | None, *scalar: Scalar) -> Tile:
+    """Run an operation whose result has the geometry of its operands; ``scalar`` is one or none."""
     for place, tile in enumerate(tiles):
         require_tile(name, f"operand {place}", tile)
     require_same(name, tiles)
     first = tiles[0]
     row = require_type(name, first.data_type)
-    scalars = () if scalar is None else (scalar_code(name, scalar, row),)
+    scalars = tuple([scalar_code(name, value, row) for value in scalar])
     padding, collector = pad_value(pad), require_flags(name, flags)
     if first.valid_shape == first.shape:
         return _without_padding(name, tiles, scalars, collector)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from linxtile import formats
 from linxtile.explanation import Explanation, explain_codes
 from linxtile.isa.codes import CompareMode, RoundingMode
 from linxtile.isa.operations import Shape, operation
@@ -38,23 +37,25 @@ def explain(
     to, rounding, saturate, mode
         As in TCVT and TCMP.
     """
-    if not inputs:
-        raise ValueError(f"{name}: inputs must hold at least one tile, not none")
-    first = require_tile(name, "input 0", inputs[0])
+    entry = operation(name)
+    wanted = entry.max_sources + entry.max_scalars
+    if not isinstance(inputs, Sequence):
+        raise TypeError(f"{name}: inputs must be a sequence of operands, not {type(inputs).__name__}")
+    if len(inputs) != wanted:
+        raise ValueError(f"{name}: inputs must be {wanted} operand{'s' * (wanted != 1)}, not {len(inputs)}")
+    tiles = [require_tile(name, f"input {place}", value) for place, value in enumerate(inputs[: entry.max_sources])]
+    if not tiles:
+        raise ValueError(f"operation must be one that computes on single elements, not {name}")
+    first, scalars = tiles[0], inputs[entry.max_sources :]
     row, column = _element(name, element, first)
     codes = []
-    for place, value in enumerate(inputs):
-        if place and not (isinstance(value, Tile) and value.shape != (1, 1)):
-            codes.append(scalar_code(name, value, first.data_type))
-            continue
-        tile = require_tile(name, f"input {place}", value)
-        vector_axis = _VECTORS.get(operation(name).shape) if place else None
-        at = {None: (row, column), 0: (row, 0), 1: (0, column)}[vector_axis]
+    for place, tile in enumerate(tiles):
+        at = {None: (row, column), 0: (row, 0), 1: (0, column)}[_VECTORS.get(entry.shape) if place else None]
         if tile.data_type is not first.data_type or at[0] >= tile.shape[0] or at[1] >= tile.shape[1]:
             raise ValueError(f"{name}: input {place} must be {first.data_type.name} with element {at}, not {tile!r}")
         codes.append(int(tile.codes[at]))
-    target = None if to is None else formats.get(to)
-    return explain_codes(name, codes, first.data_type, to=target, rounding=rounding, saturate=saturate, mode=mode)
+    codes += [scalar_code(name, value, first.data_type) for value in scalars]
+    return explain_codes(name, codes, first.data_type, to=to, rounding=rounding, saturate=saturate, mode=mode)
 
 
 def _element(name: str, element: object, first: Tile) -> tuple[int, int]:

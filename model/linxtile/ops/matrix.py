@@ -34,12 +34,13 @@ def TMATMUL(a: Tile, b: Tile, *, flags: Flags | None = None) -> Tile:
 
 def TMATMUL_BIAS(a: Tile, b: Tile, bias: Tile, *, flags: Flags | None = None) -> Tile:
     """Product plus a bias for each column, 1 x N in the result type, added last."""
-    return _product("TMATMUL.BIAS", a, b, flags, bias=bias)
+    return _product("TMATMUL.BIAS", a, b, flags, bias=require_tile("TMATMUL.BIAS", "bias", bias))
 
 
 def TMATMUL_ACC(accumulator: Tile, a: Tile, b: Tile, *, flags: Flags | None = None) -> Tile:
     """Product summed onto an accumulator."""
-    return _product("TMATMUL.ACC", a, b, flags, accumulator=accumulator)
+    held = require_tile("TMATMUL.ACC", "accumulator", accumulator)
+    return _product("TMATMUL.ACC", a, b, flags, accumulator=held)
 
 
 def TGEMV(a: Tile, b: Tile, *, flags: Flags | None = None) -> Tile:
@@ -49,12 +50,13 @@ def TGEMV(a: Tile, b: Tile, *, flags: Flags | None = None) -> Tile:
 
 def TGEMV_BIAS(a: Tile, b: Tile, bias: Tile, *, flags: Flags | None = None) -> Tile:
     """Product of a row and a tile plus a bias for each column."""
-    return _product("TGEMV.BIAS", a, b, flags, bias=bias)
+    return _product("TGEMV.BIAS", a, b, flags, bias=require_tile("TGEMV.BIAS", "bias", bias))
 
 
 def TGEMV_ACC(accumulator: Tile, a: Tile, b: Tile, *, flags: Flags | None = None) -> Tile:
     """Product of a row and a tile summed onto an accumulator."""
-    return _product("TGEMV.ACC", a, b, flags, accumulator=accumulator)
+    held = require_tile("TGEMV.ACC", "accumulator", accumulator)
+    return _product("TGEMV.ACC", a, b, flags, accumulator=held)
 
 
 def _product(
@@ -110,7 +112,6 @@ def _bytes_of(valid: Codes, row: DataType, order: str, shape: tuple[int, int]) -
 
 
 def _bias(name: str, bias: Tile, target: DataType, n: int) -> StoredTile:
-    require_tile(name, "bias", bias)
     if bias.data_type is not target or bias.valid_shape != (1, n):
         raise ValueError(f"{name}: bias must be 1 x {n} {target.name}, not {bias.valid_shape} {bias.data_type.name}")
     return stored(bias)
@@ -119,7 +120,6 @@ def _bias(name: str, bias: Tile, target: DataType, n: int) -> StoredTile:
 def _held(name: str, accumulator: Tile | None, target: DataType, shape: tuple[int, int]) -> Accumulator | None:
     if accumulator is None:
         return None
-    require_tile(name, "accumulator", accumulator)
     if accumulator.data_type is not target or accumulator.valid_shape != shape:
         wanted, got = f"{shape} {target.name}", f"{accumulator.valid_shape} {accumulator.data_type.name}"
         raise ValueError(f"{name}: accumulator must be {wanted}, not {got}")
@@ -166,7 +166,7 @@ def ACCCVT(
     if not operation(name).takes_pair(source.name, target.name):
         raise ValueError(f"{name} does not convert {source.name} to {target.name}")
     order = _converted_layout(layout)
-    if row_maximum and order is Layout.NORM:
+    if formats.truth("row_maximum", row_maximum) and order is Layout.NORM:
         raise ValueError(f"{name}: row_maximum must be False with layout NORM, not True")
     rows, columns = accumulator.valid_shape
     if target.is_packed and columns % 2 and order is not Layout.NORM:
@@ -178,7 +178,7 @@ def ACCCVT(
     call = Call(
         name, source, (rows, columns, 1), sizes, second_type=target,
         scalars=() if scale is None else (scalar_code(name, scale, source),), layout=order, canonical=True,
-        rounding=formats.rounding_mode(rounding), saturate=saturate, flags=require_flags(name, flags),
+        rounding=formats.rounding_mode(rounding), saturate=formats.truth("saturate", saturate), flags=require_flags(name, flags),
         accumulator=Accumulator(np.ascontiguousarray(accumulator.valid)),
     )  # fmt: skip
     outcome = call.run([])

@@ -7,8 +7,6 @@ array. They lie in rows (NORM, ND) or columns (DN) that are ``stride`` bytes apa
 from collections.abc import Sequence
 from typing import overload
 
-import numpy as np
-
 from linxtile import formats
 from linxtile.arrays import Bytes
 from linxtile.isa.codes import MAX_DESTINATIONS, Layout
@@ -19,7 +17,7 @@ from linxtile.ops.arguments import require_dimension, require_tile, require_type
 from linxtile.ops.array_memory import ArrayMemory
 from linxtile.ops.blocks import Call, image_bytes, result, stored
 from linxtile.ops.elementwise import Pad
-from linxtile.tile import Tile, checked_shape, pad_value
+from linxtile.tile import Tile, checked_shape, pad_value, raw_bytes
 
 Content = bytes | bytearray | memoryview | Bytes
 
@@ -71,7 +69,7 @@ def TLOAD(
     part = (whole[0], length) if axis else (length, whole[1])
     call = Call(
         name, row, (valid[1], valid[0], whole[1]), (image_bytes(part, row),) * count, scalars=_place(name, base, stride),
-        pad=pad_value(pad), layout=order, memory=ArrayMemory(_bytes(memory)),
+        pad=pad_value(pad), layout=order, memory=ArrayMemory(_content(name, memory, base)),
     )  # fmt: skip
     outcome = call.run([])
     tiles = []
@@ -97,7 +95,10 @@ def TSTORE(
     layout : str or Layout
         NORM, NZ2ND, ZN2ND, NZ2DN or ZN2DN; its first half is the order of the tiles.
     """
-    name, parts = "TSTORE", [tiles] if isinstance(tiles, Tile) else list(tiles)
+    name = "TSTORE"
+    if not isinstance(tiles, (Tile, Sequence)):
+        raise TypeError(f"{name}: tiles must be a Tile or a sequence of them, not {type(tiles).__name__}")
+    parts = [tiles] if isinstance(tiles, Tile) else list(tiles)
     if not 1 <= len(parts) <= MAX_DESTINATIONS:
         raise ValueError(f"{name}: tiles must be 1 to {MAX_DESTINATIONS}, not {len(parts)}")
     order = _layout(name, layout)
@@ -111,8 +112,7 @@ def TSTORE(
             )
     valid = _whole_valid(name, parts, axis)
     columns = first.shape[1] * (len(parts) if axis else 1)
-    target = memory if isinstance(memory, bytearray) else _bytes(memory)
-    content = np.frombuffer(target, np.uint8)
+    content = _content(name, memory, base)
     if not content.flags.writeable:
         raise ValueError(f"{name}: memory must be writable, and {type(memory).__name__} is not")
     call = Call(
@@ -174,16 +174,9 @@ def _integer(name: str, what: str, value: object) -> int:
     return value
 
 
-def _bytes(memory: object) -> Bytes:
-    if isinstance(memory, (bytes, bytearray, memoryview)):
-        return np.frombuffer(memory, np.uint8)
-    if (
-        not isinstance(memory, np.ndarray)
-        or memory.dtype != np.uint8
-        or memory.ndim != 1
-        or not memory.flags.c_contiguous
-    ):
-        raise TypeError(
-            f"memory must be bytes or a contiguous one-dimensional array of uint8, not {type(memory).__name__}"
-        )
-    return memory
+def _content(name: str, memory: object, base: object) -> Bytes:
+    """Return the bytes of a memory that holds the first element at least."""
+    content = raw_bytes("memory", memory)
+    if _integer(name, "base", base) >= len(content):
+        raise ValueError(f"{name}: base must lie in the {len(content)} bytes of memory, not at {base}")
+    return content

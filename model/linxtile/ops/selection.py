@@ -43,30 +43,20 @@ def _compare(
     mode: str | CompareMode,
     pad: Pad,
     flags: Flags | None,
-    scalar: Scalar | None = None,
+    *scalar: Scalar,
 ) -> Mask:
     for place, tile in enumerate(tiles):
         require_tile(name, f"operand {place}", tile)
     require_same(name, tiles)
     first = tiles[0]
     row = require_type(name, first.data_type)
-    scalars = () if scalar is None else (scalar_code(name, scalar, row),)
+    scalars = tuple([scalar_code(name, value, row) for value in scalar])
     size = -(-first.shape[0] * first.shape[1] // 8)
     call = Call(
         name, row, (first.valid_shape[1], first.valid_shape[0], first.shape[1]), (size,), scalars=scalars,
-        pad=pad_value(pad), compare=_compare_mode(name, mode), flags=require_flags(name, flags),
+        pad=pad_value(pad), compare=formats.compare_mode(mode), flags=require_flags(name, flags),
     )  # fmt: skip
     return Mask.from_bytes(call.run([stored(tile) for tile in tiles]).outputs[0], first.shape)
-
-
-def _compare_mode(name: str, mode: str | CompareMode) -> CompareMode:
-    if isinstance(mode, CompareMode):
-        return mode
-    if not isinstance(mode, str):
-        raise TypeError(f"{name}: mode must be a name such as 'LT', not {mode!r}")
-    if mode.upper() not in CompareMode.__members__:
-        raise ValueError(f"{name}: mode must be one of {', '.join(CompareMode.__members__)}, not {mode!r}")
-    return CompareMode[mode.upper()]
 
 
 def TSEL(mask: Mask, first: Tile, second: Tile, *, pad: Pad = "Null") -> Tile:
@@ -79,13 +69,13 @@ def TSELS(mask: Mask, first: Tile, scalar: Scalar, *, pad: Pad = "Null") -> Tile
     return _select("TSELS", mask, (first,), pad, scalar)
 
 
-def _select(name: str, mask: Mask, tiles: tuple[Tile, ...], pad: Pad, scalar: Scalar | None = None) -> Tile:
+def _select(name: str, mask: Mask, tiles: tuple[Tile, ...], pad: Pad, *scalar: Scalar) -> Tile:
     for place, tile in enumerate(tiles):
         require_tile(name, f"operand {place}", tile)
     require_same(name, tiles)
     first = tiles[0]
     row = require_type(name, first.data_type)
-    scalars = () if scalar is None else (scalar_code(name, scalar, row),)
+    scalars = tuple([scalar_code(name, value, row) for value in scalar])
     bits = np.frombuffer(require_mask(name, mask, first).to_bytes(), np.uint8)
     call = Call(
         name, row, (first.valid_shape[1], first.valid_shape[0], first.shape[1]), (image_bytes(first.shape, row),),
@@ -111,16 +101,10 @@ def TCVT(
         raise ValueError(f"TCVT: columns must be even for {second.name}, two share a byte, not {first.shape[1]}")
     call = Call(
         "TCVT", row, (first.valid_shape[1], first.valid_shape[0], first.shape[1]), (image_bytes(first.shape, second),),
-        second_type=second, rounding=formats.rounding_mode(rounding), saturate=_boolean("TCVT", "saturate", saturate),
+        second_type=second, rounding=formats.rounding_mode(rounding), saturate=formats.truth("saturate", saturate),
         pad=pad_value(pad), flags=require_flags("TCVT", flags),
     )  # fmt: skip
     return result(call.run([stored(first)]), 0, second, first.shape, first.valid_shape)
-
-
-def _boolean(name: str, what: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name}: {what} must be True or False, not {value!r}")
-    return value
 
 
 def THISTOGRAM(first: Tile, filters: Tile | None = None, *, byte: int, counter: str | DataType = "U32") -> Tile:
