@@ -211,8 +211,10 @@ def assemble(text: str, *, file: str = "<text>", address: int = 0, allow_faults:
     AssemblyErrors
         All lines that are wrong.
     """
-    if address % 2:
-        raise ValueError(f"program address must be even, not {address:#x}")
+    if not isinstance(text, str):
+        raise TypeError(f"program must be text, not {type(text).__name__}")
+    if address % 2 or not 0 <= address < 1 << 64:
+        raise ValueError(f"program address must be even and of 64 bits, not {address:#x}")
     source = text.splitlines()
     labels = _label_names(source)
     known: dict[str, int] = {}

@@ -52,6 +52,8 @@ class Machine:
     """
 
     def __init__(self, config: CoreConfig | None = None):
+        if config is not None and not isinstance(config, CoreConfig):
+            raise TypeError(f"config must be a CoreConfig, such as CoreConfig.named('small'), not {config!r}")
         self.config = PRESETS["reference"] if config is None else config
         self._implementations = _implementations(self.config)
         self.memory = Memory(self.config.axi_address_bits)
@@ -80,6 +82,10 @@ class Machine:
         address : int
             Byte address of the first word, even.
         """
+        if not isinstance(image, (bytes, bytearray, memoryview)) or not isinstance(address, int):
+            raise TypeError(
+                f"program must be bytes and its address an integer, not {type(image).__name__} at {address!r}"
+            )
         if len(image) % 2:
             raise ValueError(f"program length must be even, not {len(image)}")
         if address % 2 or not 0 <= address or address + len(image) > self.memory.limit:
@@ -98,6 +104,8 @@ class Machine:
 
     def run(self, max_blocks: int | None = None, after: Callable[[Retired], None] | None = None) -> RunResult:
         """Execute until the program ends, faults, or ``max_blocks`` blocks have committed; call ``after`` for each."""
+        if max_blocks is not None and (not isinstance(max_blocks, int) or max_blocks < 0):
+            raise ValueError(f"max_blocks must be an integer from 0 on, not {max_blocks!r}")
         retired: list[Retired] = []
         while max_blocks is None or len(retired) < max_blocks:
             block = self.step()

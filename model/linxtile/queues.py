@@ -23,7 +23,7 @@ _NAME = re.compile(r"([A-Z])#([0-9]{1,2})")
 
 def parse_name(text: str) -> tuple[Queue, int]:
     """Return the queue and the index, 1 to 16, of a tile name such as ``T#1``."""
-    match = _NAME.fullmatch(text)
+    match = _NAME.fullmatch(text) if isinstance(text, str) else None
     if match is None or match[1] not in Queue.__members__ or not 1 <= int(match[2]) <= QUEUE_DEPTH:
         letters = ", ".join(queue.name for queue in Queue)
         raise ValueError(f"a tile name is a queue ({letters}), # and 1 to {QUEUE_DEPTH}, not {text!r}")

@@ -195,7 +195,7 @@ def test_faulty_blocks_do_not_hide_each_other():
 
 
 def test_an_odd_address_is_refused():
-    with pytest.raises(ValueError, match="program address must be even, not 0x3"):
+    with pytest.raises(ValueError, match="program address must be even and of 64 bits, not 0x3"):
         assemble("BSTOP", address=3)
 
 

@@ -196,3 +196,22 @@ def test_error_pages_and_registers_set_between_load_and_run_count():
     fault = machine.run().fault
     assert fault is not None
     assert (fault.rule.name, fault.word) == ("FETCH", 0x100)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: Machine("small"), TypeError, "config must be a CoreConfig, such as CoreConfig.named('small'), not 'small'"),
+        (lambda: Machine().load(3), TypeError, "program must be bytes and its address an integer, not int at 0"),
+        (lambda: Machine().load(b"ab", "0"), TypeError, "program must be bytes and its address an integer, not bytes at '0'"),
+        (lambda: Machine().run(-1), ValueError, "max_blocks must be an integer from 0 on, not -1"),
+        (lambda: Machine().run(1.5), ValueError, "max_blocks must be an integer from 0 on, not 1.5"),
+        (lambda: Machine().tile(None), ValueError, "a tile name is a queue (T, U, M, N), # and 1 to 16, not None"),
+        (lambda: assemble(3), TypeError, "program must be text, not int"),
+        (lambda: assemble("", address=-2), ValueError, "program address must be even and of 64 bits, not -0x2"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_named(call, error, sentence):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == sentence
