@@ -36,6 +36,9 @@ def in_blocks(function: Callable[..., Block], *operands: Codes, block: int = BLO
     (ndarray, Flag)
         Results in the shape that the operands broadcast to, and the flags raised by any element.
     """
+    if block == WHOLE and operands[0].shape:
+        results, flags = function(*operands)
+        return results, _any(flags)
     shape, alike = operands[0].shape, True
     for operand in operands[1:]:
         alike = alike and operand.shape == shape
@@ -53,11 +56,6 @@ def in_blocks(function: Callable[..., Block], *operands: Codes, block: int = BLO
         return results.reshape(shape), raised
     spread = [np.broadcast_to(operand, shape) for operand in operands]
     return _along_first(function, spread, shape[0], max(1, block * shape[0] // size))
-
-
-def _by_columns(operand: Codes) -> bool:
-    """Whether neighbours in memory are neighbours along the first of two axes, as in a transposed view."""
-    return operand.ndim == 2 and abs(operand.strides[0]) < abs(operand.strides[1])
 
 
 def _along_first(function: Callable[..., Block], operands: list[Codes], count: int, step: int) -> Result:

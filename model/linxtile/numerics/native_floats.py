@@ -7,6 +7,7 @@ import numpy as np
 
 from linxtile.arrays import Codes
 from linxtile.flags import NO_FLAG
+from linxtile.isa.types import DataType
 from linxtile.numerics.floats import FloatElements, has_nan
 from linxtile.numerics.reductions import tree_reduce
 from linxtile.numerics.types import Block, Floats, HostFloats
@@ -18,7 +19,14 @@ class NativeElements(FloatElements):
     """Operations of a type that is one of the host's: its results are rounded already. Addition is IEEE 754's."""
 
     host: Any
+    """Its dtype; such a type has no dead bits."""
+
     light = frozenset("absolute negate add subtract multiply divide reciprocal square_root maximum minimum".split())
+
+    def __init__(self, data_type: DataType, track_flags: bool = True):
+        super().__init__(data_type, track_flags)
+        # The smallest of all codes, taken as signed integers.
+        self._minus_zero = -data_type.sign_bit
 
     def values(self, codes: Codes) -> HostFloats:
         """The same bits."""
@@ -52,26 +60,19 @@ class NativeElements(FloatElements):
     def maximum(self, first: Codes, second: Codes) -> Block:
         """Larger operand."""
         # The host may give either of two zeros, and NaN wins. A result of -0 is right only if both operands are -0.
-        chosen = np.maximum(*self._numbers(first, second))
-        if has_nan(chosen) or np.minimum.reduce(chosen.view(self._signed_type), axis=None, initial=0) == self._lowest:
+        chosen = np.maximum(first.view(self.host), second.view(self.host))
+        if has_nan(chosen) or np.minimum.reduce(chosen.view(self._signed_type), axis=None) == self._minus_zero:
             return super().maximum(first, second)
         return chosen.view(first.dtype), None
 
     def minimum(self, first: Codes, second: Codes) -> Block:
         """Smaller operand."""
         # As for the maximum; here +0 is the doubtful result, and the smallest of all codes.
-        chosen = np.minimum(*self._numbers(first, second))
+        chosen = np.minimum(first.view(self.host), second.view(self.host))
         codes: Codes = chosen.view(first.dtype)
-        if has_nan(chosen) or np.minimum.reduce(codes, axis=None, initial=self.max_finite) == 0:
+        if has_nan(chosen) or np.minimum.reduce(codes, axis=None) == 0:
             return super().minimum(first, second)
         return codes, None
-
-    @property
-    def _lowest(self) -> int:
-        return -self.data_type.sign_bit
-
-    def _numbers(self, *operands: Codes) -> list[HostFloats]:
-        return [self.alive(codes).view(self.host) for codes in operands]
 
 
 class Binary32Elements(NativeElements):

@@ -1,6 +1,7 @@
 """Which arithmetic each computing operation applies to its elements."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 
 from linxtile.arrays import Result
@@ -65,6 +66,7 @@ KERNELS: Mapping[str, str] = MappingProxyType(_table())
 """Method of `linxtile.numerics` (and function of `linxtile.exact`) by operation."""
 
 
+@cache
 def kernel(operation: str, data_type: DataType, track_flags: bool = True) -> Callable[..., Result]:
     """Return the array function of an operation: codes in, codes and flags out."""
     kind: Arithmetic = arithmetic(data_type, track_flags)
