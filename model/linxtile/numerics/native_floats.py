@@ -61,7 +61,10 @@ class NativeElements(FloatElements):
         """Larger operand."""
         # The host may give either of two zeros, and NaN wins. A result of -0 is right only if both operands are -0.
         chosen = np.maximum(first.view(self.host), second.view(self.host))
-        if has_nan(chosen) or np.minimum.reduce(chosen.view(self._signed_type), axis=None) == self._minus_zero:
+        if (
+            has_nan(chosen)
+            or np.minimum.reduce(chosen.view(self._signed_type), axis=None, initial=0) == self._minus_zero
+        ):
             return super().maximum(first, second)
         return chosen.view(first.dtype), None
 
@@ -70,7 +73,7 @@ class NativeElements(FloatElements):
         # As for the maximum; here +0 is the doubtful result, and the smallest of all codes.
         chosen = np.minimum(first.view(self.host), second.view(self.host))
         codes: Codes = chosen.view(first.dtype)
-        if has_nan(chosen) or np.minimum.reduce(codes, axis=None) == 0:
+        if has_nan(chosen) or np.minimum.reduce(codes, axis=None, initial=self.max_finite) == 0:
             return super().minimum(first, second)
         return codes, None
 
