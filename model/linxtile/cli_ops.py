@@ -8,7 +8,7 @@ from linxtile.cli_asm import Subparsers
 from linxtile.cli_files import UsageError
 from linxtile.config import CoreConfig
 from linxtile.isa.operations import OPERATIONS, Operation, operation
-from linxtile.isa.support import MODEL_OPERATIONS
+from linxtile.isa.support import MODEL_OPERATIONS, RTL_OPERATIONS
 from linxtile.isa.types import DATA_TYPES
 
 _LEGEND = "B model and RTL, M model only, R RTL only, . allowed by the ISA, blank not allowed"
@@ -28,6 +28,11 @@ def model_runs(row: Operation, type_name: str) -> bool:
     return type_name in MODEL_OPERATIONS.get(row.name, frozenset())
 
 
+def _rtl_runs(config: CoreConfig, name: str, type_name: str) -> bool:
+    """Whether RTL of a configuration runs an operation on a type; a configuration may ask for more than there is."""
+    return config.supports(name, type_name) and type_name in RTL_OPERATIONS.get(name, frozenset())
+
+
 def _ops(arguments: argparse.Namespace) -> int:
     try:
         config = CoreConfig.named(arguments.config)
@@ -45,7 +50,7 @@ def _ops(arguments: argparse.Namespace) -> int:
 
 def _entry(row: Operation, config: CoreConfig) -> dict[str, dict[str, bool]]:
     return {
-        name: {"model": model_runs(row, name), "rtl": config.supports(row.name, name)}
+        name: {"model": model_runs(row, name), "rtl": _rtl_runs(config, row.name, name)}
         for name in row.source_types or ()
     }
 
@@ -54,7 +59,7 @@ def _mark(row: Operation, name: str, config: CoreConfig) -> str:
     if row.source_types is None or name not in row.source_types:
         return " "
     return {(True, True): "B", (True, False): "M", (False, True): "R", (False, False): "."}[
-        model_runs(row, name), config.supports(row.name, name)
+        model_runs(row, name), _rtl_runs(config, row.name, name)
     ]
 
 

@@ -54,7 +54,7 @@ class CoreConfig:
     tile_ram_bytes : int
         Architectural. Storage of all tiles together, a power of two.
     tile_min_bytes, tile_max_bytes : int
-        Architectural. Smallest and largest tile, powers of two (encodings.md 4.8); the largest fits the tile RAM.
+        Architectural. Smallest and largest tile, powers of two; the largest fits the tile RAM.
     axi_address_bits : int
         Architectural. An access at or above ``2**axi_address_bits`` faults.
     operations : Mapping[str, frozenset[str]]

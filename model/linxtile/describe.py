@@ -70,10 +70,9 @@ def value_text(code: int, data_type: DataType) -> str:
     value = decode(code, data_type)
     if value.is_nan:
         return value.kind.value
-    sign = "-" if value.negative else ""
     if value.kind is Class.INFINITY:
-        return f"{sign}inf"
-    return sign + number_text(value.magnitude) if value.negative else number_text(value.magnitude)
+        return "-inf" if value.negative else "inf"
+    return "-0" if value.negative and not value.magnitude else number_text(value.signed)
 
 
 def describe_code(code: int, element_type: str | DataType) -> str:
@@ -114,13 +113,16 @@ def _fields(code: int, row: DataType) -> list[str]:
     lines = [", ".join(parts)]
     if code & ((1 << row.dead_bits) - 1):
         lines.append(f"the low {row.dead_bits} bits are not zero; arithmetic ignores them")
+    if code >> (row.value_bits + row.dead_bits):
+        lines.append(f"the upper {row.storage_bits - row.value_bits} bits are not zero; they are ignored")
     return lines
 
 
 def _roles(code: int, row: DataType) -> list[str]:
     limits = formats.limits(row)
+    lowest = "most negative finite value" if row.sign_bit else "smallest value"
     names = {
-        "largest finite value": limits.max_finite, "most negative finite value": limits.min_finite,
+        "largest finite value": limits.max_finite, lowest: limits.min_finite,
         "smallest normal value": limits.min_normal, "largest subnormal value": limits.max_subnormal,
         "smallest subnormal value": limits.min_subnormal, "the NaN that operations produce": limits.nan,
     }  # fmt: skip

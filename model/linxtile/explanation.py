@@ -11,7 +11,7 @@ from linxtile.describe import code_text, number_text, rounded_text, value_text
 from linxtile.flags import Flag
 from linxtile.isa.codes import CompareMode, RoundingMode
 from linxtile.isa.operations import Shape, operation
-from linxtile.isa.types import DataType
+from linxtile.isa.types import DataType, Kind
 from linxtile.operations.kernels import KERNELS
 from linxtile.rounding import round_value
 from linxtile.values import Class, Value, decode
@@ -107,6 +107,11 @@ _EXACT: Mapping[str, Exact] = MappingProxyType(
 )
 """Exact results on finite operands, where the operation rounds."""
 
+_HARDLY = Fraction(1, 10**5)
+
+_TRUNCATED = frozenset({"divide", "reciprocal", "square_root", "reciprocal_root", "exponential", "logarithm"})
+"""Operations whose results in integer types are cut toward zero and clamped."""
+
 _IRRATIONAL = frozenset({"square_root", "reciprocal_root", "exponential", "logarithm"})
 
 
@@ -151,7 +156,7 @@ def explain_codes(
     if entry.shape is Shape.CONVERT:
         target, how = row if to is None else formats.get(to), formats.rounding_mode(rounding)
         code, flags = exact.convert(codes[0], row, target, how, formats.truth("saturate", saturate))
-        steps = _rounding_text(values[0], target, how, code)
+        steps = _rounding_text(values[0], target, how, code, flags)
         return Explanation(name, target, inputs, _value(values[0]), steps, flags, code)
     method = KERNELS[entry.name]
     if entry.max_scalars:
@@ -166,13 +171,15 @@ def explain_codes(
     if value is None:
         why = _no_number(method, values)
         return Explanation(name, row, inputs, why, "", flags, code)
-    if row.is_integer:
-        return Explanation(name, row, inputs, number_text(value), f"modulo 2^{row.storage_bits} or cut", flags, code)
     told = number_text(value)
     if method in _IRRATIONAL and "/" in told:
         told = f"about {rounded_text(value, _SHOWN_DIGITS)}"
-    rounded = Value(Class.FINITE, value < 0, abs(value))
-    return Explanation(name, row, inputs, told, _rounding_text(rounded, row, RoundingMode.RNE, code), flags, code)
+    if row.is_integer:
+        return Explanation(name, row, inputs, told, _integer_text(method, value, row), flags, code)
+    steps = _rounding_text(Value(Class.FINITE, value < 0, abs(value)), row, RoundingMode.RNE, code, flags)
+    if row.name == "FP64" and method in ("exponential", "logarithm"):
+        steps = steps.replace(RoundingMode.RNE.name, "the integer algorithm")
+    return Explanation(name, row, inputs, told, steps, flags, code)
 
 
 def _check(name: str, codes: Sequence[int], row: DataType) -> None:
@@ -212,26 +219,36 @@ def _exact_result(method: str, values: Sequence[Value]) -> Fraction | None:
         return None
 
 
-def _rounding_text(value: Value, row: DataType, rounding: RoundingMode, code: int) -> str:
+def _integer_text(method: str, value: Fraction, row: DataType) -> str:
+    """Say what becomes of an exact result in an integer type."""
+    low, high = (int(decode(limit, row).signed) for limit in (row.min_finite, row.max_finite))
+    if method in _TRUNCATED:
+        return "cut toward zero" if low <= int(value) <= high else "cut toward zero and clamped to the range"
+    return "exact" if low <= value <= high else f"modulo 2^{row.storage_bits}"
+
+
+def _rounding_text(value: Value, row: DataType, rounding: RoundingMode, code: int, flags: Flag) -> str:
     """Say between which values of the type a finite value lies, how far, and which of them was taken."""
     if value.kind is not Class.FINITE:
         return ""
     if rounding is RoundingMode.NONE:
         rounding = RoundingMode.RTZ if row.is_integer else RoundingMode.RNE
     lower, upper = (round_value(value, row, way)[0] for way in (RoundingMode.RDN, RoundingMode.RUP))
-    if lower == upper:
-        return "exact" if decode(lower, row).signed == value.signed else "beyond the range of the type"
+    if lower == upper and decode(lower, row).signed == value.signed:
+        return "exact"
     low, high = (decode(end, row) for end in (lower, upper))
-    if row.is_float and (low.kind is not Class.FINITE or high.kind is not Class.FINITE):
-        return _above_text(value, row, rounding, code)
+    if row.is_float and (lower == upper or Class.FINITE is not low.kind or Class.FINITE is not high.kind):
+        return _above_text(value, row, rounding, code, flags)
     if not low.signed < value.signed < high.signed:
         return "beyond the range of the type"
     taken = {lower: "lower", upper: "upper"}.get(code, "other")
+    if row.kind is Kind.SCALE:
+        return f"between {_end(lower, row)} and {_end(upper, row)}, compared by their logarithms; {rounding.name} takes the {taken}"
     way = _way(value.signed, low.signed, high.signed)
     return f"{way} from {_end(lower, row)} to {_end(upper, row)}; {rounding.name} takes the {taken}"
 
 
-def _above_text(value: Value, row: DataType, rounding: RoundingMode, code: int) -> str:
+def _above_text(value: Value, row: DataType, rounding: RoundingMode, code: int, flags: Flag) -> str:
     """Say how far a value lies above the largest finite magnitude, towards the next one that the type does not have."""
     limit = row.min_finite if value.negative else row.max_finite
     largest = decode(limit, row).magnitude
@@ -241,7 +258,9 @@ def _above_text(value: Value, row: DataType, rounding: RoundingMode, code: int) 
     if value.magnitude >= beyond:
         return f"beyond the largest finite value {value_text(limit, row)}"
     way, sign = _way(value.magnitude, largest, beyond), "-" if value.negative else ""
-    taken = "takes the former" if code == limit else "overflows"
+    taken = "takes the former"
+    if Flag.OF in flags:
+        taken = "overflows and is clamped" if code == limit else "overflows"
     return (
         f"{way} from {_end(limit, row)} to {sign}{number_text(beyond)}, which the type lacks; {rounding.name} {taken}"
     )
@@ -249,6 +268,8 @@ def _above_text(value: Value, row: DataType, rounding: RoundingMode, code: int) 
 
 def _way(value: Fraction, low: Fraction, high: Fraction) -> str:
     share = (value - low) / (high - low)
+    if share < _HARDLY or share > 1 - _HARDLY:
+        return "hardly any of the way" if share < _HARDLY else "nearly all of the way"
     return "half way" if share == Fraction(1, 2) else f"{float(share):.6g} of the way"
 
 

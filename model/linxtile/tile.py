@@ -121,7 +121,7 @@ class Tile:
         rounding: str | RoundingMode = "RNE",
         saturate: bool = False,
     ) -> "Tile":
-        """Round numbers to a type, each once.
+        """Round numbers to a type, each once, as TCVT does; without ``saturate`` integers too large for it wrap.
 
         Parameters
         ----------

@@ -170,7 +170,7 @@ async def _compare_after(
             raise Difference(f"{scenario.name}: register {number} is {actual:#x} at the end, expected {expected:#x}")
     report.checks += len(gprs)
     if refused:
-        # What a refused store leaves in memory is not defined (semantics.md 14.5).
+        # What a refused store leaves in memory is not defined.
         session.forget_everything()
         return
     final: dict[int, int] = {}

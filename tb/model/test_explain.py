@@ -62,7 +62,35 @@ def test_special_operands_have_nothing_to_round():
 
 def test_integers_wrap():
     told = explain_codes("TADD", [0x7F, 1], "S8")
-    assert (told.exact, told.code, told.rounding) == ("128", 0x80, "modulo 2^8 or cut")
+    assert (told.exact, told.code, told.rounding) == ("128", 0x80, "modulo 2^8")
+    assert explain_codes("TADD", [1, 2], "S8").rounding == "exact"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "exact", "rounding", "result"),
+    [
+        ("TSQRT", 2, "about 1.41421356237309504880168872421e+0", "cut toward zero", 1),
+        ("TLOG", 20, "about 2.99573227355399099343522357614e+0", "cut toward zero", 2),
+        ("TEXP", 100, "about 2.68811714181613544841262555158e+43", "cut toward zero and clamped to the range", 127),
+        ("TRECIP", 3, "1/3 (about 3.3333333333333333e-1)", "cut toward zero", 0),
+    ],
+)
+def test_functions_of_integers_are_cut(name, code, exact, rounding, result):
+    told = explain_codes(name, [code], "S8")
+    assert (told.exact, told.rounding, told.code) == (exact, rounding, result)
+
+
+def test_clamping_scales_and_small_differences_are_told():
+    clamped = explain_codes("TCVT", [0x43E88000], "FP32", to="E4M3", rounding="RNE", saturate=True)
+    assert clamped.rounding.endswith("which the type lacks; RNE overflows and is clamped")
+    assert explain_codes("TCVT", [0x40F40000], "FP32", to="E2M3").rounding == (
+        "0.25 of the way from 0x1f = 7.5 to 8, which the type lacks; RNE takes the former"
+    )
+    scale = explain_codes("TCVT", [0x4A00], "FP16", to="E8M0")
+    assert scale.rounding == "between 0x82 = 8 and 0x83 = 16, compared by their logarithms; RNE takes the upper"
+    below = explain_codes("TADD", [0x3F800000, 0x80000001], "FP32")
+    assert below.rounding.startswith("nearly all of the way from 0x3f7fffff = ")
+    assert "the integer algorithm takes the" in explain_codes("TEXP", [0x3FEFFCC89510F6FD], "FP64").rounding
 
 
 def test_a_conversion_names_its_mode():

@@ -153,6 +153,10 @@ def test_explanations_name_value_fields_role_and_neighbours():
         "FP32 0x7f7fffff = 0x1.fffffep+127 (about 3.4028234663852886e+38)"
     )
     assert formats.explain(0xFE, "E8M0").splitlines()[0] == "E8M0 0xfe = 0x1.0p+127 (about 1.7014118346046923e+38)"
+    assert "= -0x1.9bca29e9031ep-12 (about -3.9271326255699117e-4)" in formats.explain(0xBF39BCA29E9031E0, "FP64")
+    assert "  smallest value" in formats.explain(0, "E8M0") and "  smallest value" in formats.explain(0, "U8")
+    assert "the upper 2 bits are not zero; they are ignored" in formats.explain(0xFF, "E3M2")
+    assert formats.explain(0x8000, "FP16").startswith("FP16 0x8000 = -0\n")
     assert "-inf" in formats.explain(0xEF, "HiF8") and "power of two" in formats.explain(3, "E8M0")
 
 

@@ -120,7 +120,7 @@ def test_explain_picks_the_element_of_each_operand():
         (lambda: ops.TAND(FP16, FP16), ValueError, "TAND takes S64, U64, S32, U32, S16, U16, S8, U8, not FP16"),
         (lambda: ops.TADD(S8, S8, pad="One"), ValueError, "pad must be one of Zero, Max, Min, Null, not 'One'"),
         (lambda: ops.TADD(S8, S8, flags=True), TypeError, "TADD: flags must be an ops.Flags, not bool"),
-        (lambda: ops.TADDS(S8, 0.5), ValueError, "TADDS: scalar must be a value of S8, not 0.5; Tile.from_values([[x]], 'S8') rounds"),
+        (lambda: ops.TADDS(S8, 0.5), ValueError, "TADDS: scalar must be a value of S8, not 0.5"),
         (lambda: ops.TADDS(FP16, 0.1), ValueError, "TADDS: scalar must be a value of FP16, not 0.1; "),
         (lambda: ops.TADDS(S8, "1"), TypeError, "TADDS: scalar must be an int, a float or a 1 x 1 Tile, not str"),
         (lambda: ops.TADDS(S8, OTHER), ValueError, "TADDS: scalar must be a 1 x 1 tile of S8, not (1, 1) of FP16"),

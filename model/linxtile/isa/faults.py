@@ -166,7 +166,7 @@ RULES: tuple[RuleRow, ...] = (
            "ACCCVT outputs or ACC; shape that the ACC does not hold"),
     _block(Rule.CAPACITY, _BIND, 8, _START, "no aligned free run in the program-order state"),
     _data(Rule.MEM_READ, 1, "bus error or address out of range on a load; TRAPARG0 = first failing element"),
-    _data(Rule.MEM_WRITE, 2, "the same on a store"),
+    _data(Rule.MEM_WRITE, 2, "bus error or address at or above 2^axi_address_bits on a store"),
     _data(Rule.WATCHDOG, 3, "no answer within the configured number of cycles; "
           "TRAPARG0 = address of the oldest outstanding element"),
     _block(Rule.PARM_OFFSET, _BIND, 9, _TILES,

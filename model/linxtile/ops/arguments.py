@@ -85,8 +85,8 @@ def scalar_code(name: str, value: Scalar, data_type: DataType) -> int:
         raise TypeError(f"{name}: scalar must be an int, a float or a 1 x 1 Tile, not {type(value).__name__}")
     if not formats.is_exact(value, data_type):
         raise ValueError(
-            f"{name}: scalar must be a value of {data_type.name}, not {value!r}; "
-            f"Tile.from_values([[x]], {data_type.name!r}) rounds"
+            f"{name}: scalar must be a value of {data_type.name}, not {value!r}"
+            + ("" if data_type.is_integer else f"; Tile.from_values([[x]], {data_type.name!r}) rounds")
         )
     return formats.encode(value, data_type)
 

@@ -1,3 +1,4 @@
+# amaranth: UnusedElaboratable=no
 """The core with everything around it in simulated hardware; Python wakes once a retired block."""
 
 from amaranth.hdl import ClockSignal, Instance, Module, Mux, Signal
