@@ -6,7 +6,9 @@ from linxtile import formats
 from linxtile.cli_asm import Subparsers
 from linxtile.cli_files import UsageError, parse_integer
 from linxtile.explanation import explain_codes
+from linxtile.explanation_tree import explain_reduction
 from linxtile.isa.codes import CompareMode, RoundingMode
+from linxtile.isa.operations import Shape, operation
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -28,8 +30,10 @@ def _explain(arguments: argparse.Namespace) -> int:
     try:
         row = formats.get(arguments.type)
         codes = [parse_integer("code", text, 0, row.storage_mask) for text in arguments.codes]
-        explanation = explain_codes(
-            arguments.operation.upper(), codes, row, to=arguments.to, rounding=arguments.rounding,
+        name = operation(arguments.operation.upper()).name
+        reduces = operation(name).shape in (Shape.ROW_REDUCE, Shape.COLUMN_REDUCE)
+        explanation = explain_reduction(name, codes, row) if reduces else explain_codes(
+            name, codes, row, to=arguments.to, rounding=arguments.rounding,
             saturate=arguments.saturate, mode=arguments.mode,
         )  # fmt: skip
     except ValueError as error:

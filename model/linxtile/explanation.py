@@ -44,6 +44,8 @@ class Explanation:
         Status flags of this element.
     code : int
         The result; 0 or 1 for a comparison.
+    nodes : tuple of str
+        The nodes of a reduction, level by level.
     """
 
     operation: str
@@ -53,13 +55,15 @@ class Explanation:
     rounding: str
     flags: Flag
     code: int
+    nodes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if self.data_type is None:
             result = str(bool(self.code)).lower()
         else:
             result = f"{code_text(self.code, self.data_type)} = {value_text(self.code, self.data_type)}"
-        rows = [("operand", line) for line in self.inputs] + [("exact", self.exact)]
+        rows = [("operand", line) for line in self.inputs] + [("node", line) for line in self.nodes]
+        rows += [("exact", self.exact)]
         rows += [("rounding", self.rounding)] if self.rounding else []
         rows += [("flags", ", ".join(str(flag.name) for flag in self.flags) or "none"), ("result", result)]
         title = self.operation if self.data_type is None else f"{self.operation} {self.data_type.name}"

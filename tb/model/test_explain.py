@@ -2,8 +2,10 @@
 
 import pytest
 
+from linxtile import Tile, explain, ops
 from linxtile.cli import main
 from linxtile.explanation import explain_codes
+from linxtile.explanation_tree import explain_reduction
 from linxtile.flags import NO_FLAG, Flag
 
 
@@ -130,7 +132,7 @@ def test_a_comparison_gives_a_truth_value():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("TROWSUM", [0], "FP16"), "operation must be one that computes on single elements, not TROWSUM"),
+        (("TROWEXPAND", [0], "FP16"), "operation must be one that computes on single elements, not TROWEXPAND"),
         (("TADD", [0], "FP16"), "TADD takes 2 operands, not 1"),
         (("TABS", [0, 0], "FP16"), "TABS takes 1 operand, not 2"),
         (("TAND", [0, 0], "FP16"), "TAND takes S64, U64, S32, U32, S16, U16, S8, U8, not FP16"),
@@ -174,3 +176,27 @@ def test_the_command_decodes_elements(capsys):
     assert capsys.readouterr().out.startswith("E4M3 0x7e = 448\n")
     assert main(["decode", "FP16", "0x3c00", "0x10000"]) == 2
     assert capsys.readouterr().err == "linxtile: code of FP16 must be 0x0 to 0xffff, not 0x10000\n"
+
+
+def test_a_row_sum_is_told_node_by_node():
+    tile = Tile.from_values([[2048.0, 1.0, 1.0, 1.0, 0.5]], "FP16", shape=(1, 8), pad="Max")
+    told = explain("TROWSUM", [tile], (0, 0))
+    assert told.nodes == (
+        "e0..e1: 2048 + 1 = 2048",
+        "e2..e3: 1 + 1 = 2",
+        "e0..e3: 2048 + 2 = 2050",
+        "e0..e4: 2050 + 0.5 = 2050",
+    )
+    assert (told.exact, told.code) == ("2051.5", 0x6801)
+    assert told.rounding == "4 nodes, each rounded to FP16; rounded once it would be 2052"
+    assert told.code == ops.TROWSUM(tile).codes[0, 0]
+    assert "node      e2..e3: 1 + 1 = 2" in str(told)
+
+
+def test_other_reductions_are_told_too(capsys):
+    assert explain_reduction("TCOLMAX", [0x7E00, 0x3C00, 0xBC00], "FP16").code == 0x3C00
+    assert explain_reduction("TROWPROD", [0x7F, 2], "S8").rounding == "modulo 2^8"
+    alone = explain_reduction("TROWSUM", [0x7D00], "FP16")
+    assert (alone.code, alone.flags, alone.nodes) == (0x7E00, Flag.NV, ())
+    assert main(["explain", "TCOLSUM", "FP16", "0x3c00", "0x1000"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "  result    0x3c00 = 1"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from linxtile.explanation import Explanation, explain_codes
+from linxtile.explanation_tree import explain_reduction
 from linxtile.isa.codes import CompareMode, RoundingMode
 from linxtile.isa.operations import Shape, operation
 from linxtile.isa.types import DataType
@@ -29,11 +30,11 @@ def explain(
     Parameters
     ----------
     name : str
-        An operation that computes on single elements.
+        An operation that computes on single elements, or a reduction.
     inputs : sequence of Tile or scalar
         Operands in the order of the call.
     element : (int, int)
-        Row and column in the valid area.
+        Row and column in the valid area; of a reduction that of any element that goes into the result.
     to, rounding, saturate, mode
         As in TCVT and TCMP.
     """
@@ -48,6 +49,9 @@ def explain(
         raise ValueError(f"operation must be one that computes on single elements, not {name}")
     first, scalars = tiles[0], inputs[entry.max_sources :]
     row, column = _element(name, element, first)
+    if entry.shape in (Shape.ROW_REDUCE, Shape.COLUMN_REDUCE):
+        leaves = first.valid[row] if entry.shape is Shape.ROW_REDUCE else first.valid[:, column]
+        return explain_reduction(name, [int(code) for code in leaves], first.data_type)
     codes = []
     for place, tile in enumerate(tiles):
         at = {None: (row, column), 0: (row, 0), 1: (0, column)}[_VECTORS.get(entry.shape) if place else None]
