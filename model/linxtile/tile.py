@@ -111,6 +111,23 @@ class Tile:
         return tile
 
     @classmethod
+    def adopt_bytes(cls, data: Bytes, row: DataType, shape: Shape, valid_shape: Shape, order: str) -> "Tile":
+        """Make a tile of the bytes of a whole image, as `adopt`; rows and columns are made of them when they are asked for."""
+        tile = object.__new__(cls)
+        tile.__dict__.update(data_type=row, valid_shape=valid_shape, order=order, _image=(data, shape))
+        return tile
+
+    def __getattr__(self, name: str) -> Any:
+        # Called for what is missing only: the codes of a tile that is still bytes.
+        if name != "codes" or "_image" not in self.__dict__:
+            raise AttributeError(f"Tile has no attribute {name!r}")
+        data, (rows, columns) = self.__dict__.pop("_image")
+        layout = tile_layout(self.order, rows, columns, self.data_type)
+        codes = layout.read(elements(data, self.data_type), rows, columns)
+        self._set(codes, self.data_type, self.valid_shape, self.order)
+        return self.codes
+
+    @classmethod
     def from_values(
         cls,
         values: npt.ArrayLike,

@@ -1,12 +1,15 @@
 """Tiles for people: codes, values, bytes, and arrays of other libraries."""
 
+import copy
+import pickle
+
 import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linxtile import Mask, Tile, formats
+from linxtile import Mask, Tile, formats, ops
 from linxtile.tile import ORDERS
 
 RNG_SEED = 20
@@ -100,6 +103,17 @@ def test_a_tile_cannot_be_changed_and_does_not_follow_its_source():
         tile.codes[0, 0] = 5
     with pytest.raises(AttributeError):
         tile.order = "NZ"
+
+
+def test_a_loaded_tile_can_be_copied_and_pickled_before_and_after_it_is_looked_at():
+    content = np.random.default_rng(RNG_SEED).integers(0, 256, 4096, np.uint8).tobytes()
+    loaded = ops.TLOAD(content, "U16", (32, 64), layout="ND2NZ")
+    before, shallow = pickle.loads(pickle.dumps(loaded)), copy.copy(loaded)
+    assert np.array_equal(loaded.codes, np.frombuffer(content, np.uint16).reshape(32, 64))
+    assert before == loaded and shallow == loaded and copy.deepcopy(loaded) == loaded
+    assert not loaded.codes.flags.writeable and loaded.shape == (32, 64)
+    with pytest.raises(AttributeError, match="Tile has no attribute 'missing'"):
+        loaded.missing  # noqa: B018
 
 
 def test_tiles_are_equal_by_content():

@@ -15,8 +15,6 @@ from linxtile.isa.operations import operation
 from linxtile.isa.types import DataType, data_type
 from linxtile.memory import Memory
 from linxtile.operations import Context, Implementation, Outcome, implementation
-from linxtile.operations.image import elements
-from linxtile.operations.layout import tile_layout
 from linxtile.ops.flags import Flags
 from linxtile.stored_tile import StoredTile
 from linxtile.tile import Tile
@@ -140,5 +138,4 @@ def result(
     outcome: Outcome, place: int, row: DataType, shape: tuple[int, int], valid_shape: tuple[int, int], order: str = "ND"
 ) -> Tile:
     """Return one output as a tile."""
-    layout = tile_layout(order, *shape, row)
-    return Tile.adopt(layout.read(elements(outcome.outputs[place], row), *shape), row, valid_shape, order)
+    return Tile.adopt_bytes(outcome.outputs[place], row, shape, valid_shape, order)
