@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linxtile.arrays import Bytes
-from linxtile.tile import checked_shape, raw_bytes
+from linxtile.tile_arguments import checked_shape, raw_bytes
 
 __all__ = ["Mask"]
 

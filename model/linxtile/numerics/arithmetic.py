@@ -5,6 +5,7 @@ from functools import cache, partial
 from typing import Any
 
 from linxtile.arrays import Codes, Result
+from linxtile.exact import computes
 from linxtile.flags import NO_FLAG, Flag
 from linxtile.isa.codes import CompareMode
 from linxtile.isa.types import DataType
@@ -164,10 +165,10 @@ def _functions(
 
 
 def _elements(data_type: DataType, track_flags: bool) -> FloatElements | IntegerElements:
-    if data_type.is_integer and not data_type.is_packed:
-        return IntegerElements(data_type)
-    if not data_type.is_float or data_type.tapered or not data_type.has_nan:
+    if not computes(data_type):
         raise ValueError(f"no operation computes in {data_type.name}")
+    if data_type.is_integer:
+        return IntegerElements(data_type)
     return _FLOATS.get(data_type.name, FloatElements)(data_type, track_flags)
 
 

@@ -22,9 +22,9 @@ ACC_BITS = 32
 _RESULT_TYPES = {Kind.FLOAT: "FP32", Kind.SIGNED: "S32", Kind.UNSIGNED: "U32"}
 
 
-def result_type(block: Block) -> DataType:
-    """Return the type in which a product is computed: that of the ACC elements."""
-    return data_type(_RESULT_TYPES[element_type(block).kind])
+def result_type(element: DataType) -> DataType:
+    """Return the type in which elements are multiplied and summed: that of the ACC elements."""
+    return data_type(_RESULT_TYPES[element.kind])
 
 
 def rounded_up(value: int, step: int) -> int:
@@ -75,7 +75,7 @@ class Product:
 
     def execute(self, block: Block, sources: Sequence[StoredTile], context: Context) -> Outcome:
         """Convert the operands to the result type, accumulate k after k, add the bias last."""
-        result, track_flags = result_type(block), context.track_flags
+        result, track_flags = result_type(element_type(block)), context.track_flags
         (a, b), flags = _operands(block, sources, track_flags)
         start = None if context.accumulator is None else context.accumulator.codes
         total, raised = accumulate(a, b, start, result, track_flags)
@@ -99,7 +99,7 @@ def _operands(block: Block, sources: Sequence[StoredTile], track_flags: bool) ->
     flags = NO_FLAG
     converted = []
     for codes, element in ((left, first), (right, second)):
-        values, raised = convert(codes, element, result_type(block), track_flags=track_flags)
+        values, raised = convert(codes, element, result_type(first), track_flags=track_flags)
         converted.append(values)
         flags |= raised
     return (converted[0], converted[1]), flags

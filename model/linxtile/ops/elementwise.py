@@ -12,7 +12,8 @@ from linxtile.operations.kernels import kernel
 from linxtile.ops.arguments import Scalar, require_flags, require_same, require_tile, require_type, scalar_code
 from linxtile.ops.blocks import Call, image_bytes, result, stored
 from linxtile.ops.flags import Flags
-from linxtile.tile import Tile, pad_value
+from linxtile.tile import Tile
+from linxtile.tile_arguments import pad_value
 
 Pad = str | PadValue
 

@@ -16,7 +16,8 @@ from linxtile.ops.arguments import (
 from linxtile.ops.blocks import Call, image_bytes, result, stored
 from linxtile.ops.elementwise import Pad
 from linxtile.ops.flags import Flags
-from linxtile.tile import Tile, checked_shape, pad_value
+from linxtile.tile import Tile
+from linxtile.tile_arguments import checked_shape, pad_value
 
 
 def TEXPANDS(

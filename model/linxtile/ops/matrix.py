@@ -15,16 +15,15 @@ from linxtile.accumulator import Accumulator
 from linxtile.arrays import Codes
 from linxtile.isa.codes import Layout, RoundingMode
 from linxtile.isa.operations import operation
-from linxtile.isa.types import DataType, Kind
+from linxtile.isa.types import DataType
 from linxtile.operations.image import packed_bytes
 from linxtile.operations.layout import FRACTAL_ROWS, band_elements, tile_layout
+from linxtile.operations.matrix import result_type, rounded_up
 from linxtile.ops.arguments import Scalar, require_flags, require_tile, require_type, scalar_code
 from linxtile.ops.blocks import Call, image_bytes, result, stored
 from linxtile.ops.flags import Flags
 from linxtile.stored_tile import StoredTile
 from linxtile.tile import ORDERS, Tile
-
-_RESULTS = {Kind.FLOAT: "FP32", Kind.SIGNED: "S32", Kind.UNSIGNED: "U32"}
 
 
 def TMATMUL(a: Tile, b: Tile, *, flags: Flags | None = None) -> Tile:
@@ -72,13 +71,13 @@ def _product(
         raise ValueError(f"{name}: b must have the {k} valid rows of a's columns, not {k_of_b}")
     if name.startswith("TGEMV") and m != 1:
         raise ValueError(f"{name}: a must have one valid row, not {m}")
-    target = formats.get(_RESULTS[first.kind])
+    target = result_type(first)
     left = _vector(a) if name.startswith("TGEMV") else _fractals(a, "NZ")
     sources = [left, _fractals(b, "ZN")]
     if bias is not None:
         sources.append(_bias(name, bias, target, n))
     call = Call(
-        name, first, (m, n, k), (_up(m, FRACTAL_ROWS) * _up(n, FRACTAL_ROWS) * 4,), second_type=second,
+        name, first, (m, n, k), (rounded_up(m, FRACTAL_ROWS) * rounded_up(n, FRACTAL_ROWS) * target.storage_bits // 8,), second_type=second,
         flags=require_flags(name, flags), accumulator=_held(name, accumulator, target, (m, n)),
     )  # fmt: skip
     outcome = call.run(sources)
@@ -87,21 +86,16 @@ def _product(
     return Tile(outcome.accumulator.codes, target)
 
 
-def _up(count: int, step: int) -> int:
-    """Return the next multiple of ``step``."""
-    return -(-count // step) * step
-
-
 def _vector(tile: Tile) -> StoredTile:
     """Return one row of elements."""
-    return _bytes_of(tile.valid, tile.data_type, "ND", (1, _up(tile.valid_shape[1], 2)))
+    return _bytes_of(tile.valid, tile.data_type, "ND", (1, rounded_up(tile.valid_shape[1], 2)))
 
 
 def _fractals(tile: Tile, order: str) -> StoredTile:
     """Return the valid area in whole fractals."""
     band = band_elements(tile.data_type)
     steps = (FRACTAL_ROWS, band) if order == "NZ" else (band, FRACTAL_ROWS)
-    shape = (_up(tile.valid_shape[0], steps[0]), _up(tile.valid_shape[1], steps[1]))
+    shape = (rounded_up(tile.valid_shape[0], steps[0]), rounded_up(tile.valid_shape[1], steps[1]))
     return _bytes_of(tile.valid, tile.data_type, order, shape)
 
 
@@ -173,8 +167,8 @@ def ACCCVT(
         raise ValueError(f"{name}: columns must be even for {target.name}, two share a byte, not {columns}")
     shape = (rows, columns)
     if order is Layout.NORM:
-        shape = (_up(rows, FRACTAL_ROWS), _up(columns, band_elements(target)))
-    sizes: Sequence[int] = (image_bytes(shape, target), *([rows * 4] if row_maximum else []))
+        shape = (rounded_up(rows, FRACTAL_ROWS), rounded_up(columns, band_elements(target)))
+    sizes: Sequence[int] = (image_bytes(shape, target), *([image_bytes((rows, 1), source)] if row_maximum else []))
     call = Call(
         name, source, (rows, columns, 1), sizes, second_type=target,
         scalars=() if scale is None else (scalar_code(name, scale, source),), layout=order, canonical=True,

@@ -17,7 +17,8 @@ from linxtile.ops.arguments import require_dimension, require_tile, require_type
 from linxtile.ops.array_memory import ArrayMemory
 from linxtile.ops.blocks import Call, image_bytes, result, stored
 from linxtile.ops.elementwise import Pad
-from linxtile.tile import Tile, checked_shape, pad_value, raw_bytes
+from linxtile.tile import Tile
+from linxtile.tile_arguments import checked_shape, pad_value, raw_bytes
 
 Content = bytes | bytearray | memoryview | Bytes
 

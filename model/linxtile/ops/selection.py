@@ -7,6 +7,7 @@ from linxtile.isa.codes import CompareMode, RoundingMode
 from linxtile.isa.operations import operation
 from linxtile.isa.types import DataType
 from linxtile.mask import Mask
+from linxtile.operations.histogram import BINS
 from linxtile.ops.arguments import (
     Scalar,
     require_flags,
@@ -20,9 +21,8 @@ from linxtile.ops.blocks import Call, image_bytes, result, stored
 from linxtile.ops.elementwise import Pad
 from linxtile.ops.flags import Flags
 from linxtile.stored_tile import MASK_BITS, StoredTile
-from linxtile.tile import Tile, pad_value
-
-_BINS = 256
+from linxtile.tile import Tile
+from linxtile.tile_arguments import pad_value
 
 
 def TCMP(first: Tile, second: Tile, mode: str | CompareMode, *, pad: Pad = "Null", flags: Flags | None = None) -> Mask:
@@ -138,7 +138,7 @@ def THISTOGRAM(first: Tile, filters: Tile | None = None, *, byte: int, counter: 
         raise TypeError(f"{name}: byte must be an integer, not {byte!r}")
     if not 0 <= byte <= top:
         raise ValueError(f"{name}: byte of {row.name} must be 0 to {top}, not {byte}")
-    shape = (first.valid_shape[0], _BINS)
+    shape = (first.valid_shape[0], BINS)
     call = Call(
         name, row, (first.valid_shape[1], first.valid_shape[0], first.shape[1]), (image_bytes(shape, second),),
         second_type=second, byte_id=byte,
