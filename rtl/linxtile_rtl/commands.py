@@ -118,18 +118,14 @@ class Commands(wiring.Component):
             "base": block.scalars[0],
             "stride": self.stride,
             "odd_nibble": self.odd_nibble,
-            "element_shift": Mux(self.width == 0, 0, self.width - 1),
-        }
-        load = move | {
-            "tile_line": destination_line,
-            "tile_bytes": destination_bytes,
-            "pad_pattern": pattern,
+            "width": self.width,
+            "tile_count": 1,
             "by_cells": self.by_cells,
             "row_cells": self.row_cells,
             "cell_step": self.cell_step,
         }
-        source = self.sources[0]
-        store = move | {"tile_line": self._line(source.base), "tile_bytes": self._bytes(source.size_code)}
+        load = move | {"tile_bytes": destination_bytes, "pad_pattern": pattern}
+        store = move | {"tile_bytes": self._bytes(self.sources[0].size_code)}
         vector = common | {
             "operation": block.operation,
             "data_type": block.data_type,
@@ -153,8 +149,13 @@ class Commands(wiring.Component):
             m.d.comb += [port.p.command[name].eq(value) for name, value in values.items()]
             with m.If(port.valid & port.ready):
                 m.d.comb += self.taken.eq(1)
-        lines = self.vectors.p.command.source_lines
-        m.d.comb += [line.eq(self._line(handle.base)) for line, handle in zip(lines, self.sources, strict=True)]
+        bases = [handle.base for handle in self.sources]
+        for lines, granules in (
+            (self.vectors.p.command.source_lines, bases),
+            (self.loads.p.command.tile_lines, self.bases),
+            (self.stores.p.command.tile_lines, bases),
+        ):
+            m.d.comb += [line.eq(self._line(granule)) for line, granule in zip(lines, granules, strict=False)]
         return m
 
     def _line(self, granule: Value) -> Value:

@@ -17,8 +17,8 @@ from linxtile.isa.words import word_format
 __all__ = [
     "CELL_BYTES", "FRACTAL_BYTES", "FRACTAL_CELLS", "OPERATION_BITS", "RULE_BITS", "BlockKind", "WordStatus", "awaits_layout",
     "block_layout", "cell_count_bits", "destination_layout", "done_layout", "flags_layout", "fractal_layouts", "handle_layout",
-    "line_write_layout", "load_layout", "max_destinations", "max_scalars", "max_sources", "retire_layout", "source_layout",
-    "store_layout", "stream_of", "tag_bits", "vector_layout", "width_code", "word_layout",
+    "line_write_layout", "load_layout", "max_destinations", "max_scalars", "max_sources", "retire_layout", "row_byte_bits", "source_layout",
+    "store_layout", "stream_of", "tag_bits", "tile_count_bits", "vector_layout", "width_code", "word_layout",
 ]  # fmt: skip
 
 OPERATION_BITS = bits_for(len(OPERATIONS) - 1)
@@ -176,40 +176,54 @@ def byte_count_bits(config: CoreConfig) -> int:
     return bits_for(config.tile_max_bytes)
 
 
+def row_byte_bits(config: CoreConfig) -> int:
+    """Bits of a count of bytes in a line of memory, as long as all tiles of a move together."""
+    return bits_for(config.tile_max_bytes * config.move_tiles)
+
+
+def tile_count_bits(config: CoreConfig) -> int:
+    """Bits of the number of tiles of a move."""
+    return bits_for(config.move_tiles)
+
+
 def _move_members(config: CoreConfig) -> dict[str, object]:
+    cells = cell_count_bits(config)
     return {
         "tag": tag_bits(config),
         "base": 64,
         "stride": 64,
         "valid_rows": DIMENSION_BITS,
-        "row_bytes": byte_count_bits(config),
-        "pitch_bytes": byte_count_bits(config),
+        "row_bytes": row_byte_bits(config),
         "odd_nibble": 1,
-        "element_shift": 3,
-        "tile_line": line_bits(config),
+        "width": 3,
+        "tile_count": tile_count_bits(config),
+        "tile_lines": data.ArrayLayout(line_bits(config), config.move_tiles),
         "tile_bytes": byte_count_bits(config),
+        "part_bytes": byte_count_bits(config),
+        "pitch_bytes": byte_count_bits(config),
+        "by_cells": 1,
+        "transposed": 1,
+        "row_cells": cells,
+        "cell_step": cells,
     }
 
 
 def load_layout(config: CoreConfig) -> data.StructLayout:
     """Command of the load engine.
 
-    ``row_bytes`` valid bytes a row (a last odd nibble counts as a byte and sets ``odd_nibble``), ``pitch_bytes`` from row to
-    row in the tile, ``stride`` from row to row in memory (the default filled in), ``element_shift`` log2 of the element
-    bytes (0 for 4-bit types), ``pad_pattern`` eight bytes of padding, ``tile_line`` the tile's first line.
+    In memory the rows of a move are its lines there: columns where memory is in column order (DN). There are ``valid_rows``
+    of them, ``stride`` apart (the default filled in), with ``row_bytes`` valid bytes each (a last odd nibble counts as a
+    byte and sets ``odd_nibble``); ``width`` is the width code of the elements (:func:`width_code`).
 
-    Into NZ and ZN order (``by_cells``) the rows are the lines of memory: columns for ZN. A row has ``row_cells`` cells with
-    its padding, and each follows the one before at a distance of ``cell_step`` cells, which is the number of rows with
-    padding. ``pitch_bytes`` are those of a row of the matrix all the same: the tile's image is a whole number of them.
+    ``tile_count`` tiles of ``tile_bytes`` begin at ``tile_lines``; each takes the next ``part_bytes`` of every row, so the
+    last ones can be left with padding only. ``pitch_bytes`` are those of a row of the matrix that one tile holds: its image is
+    a whole number of them. ``pad_pattern`` is eight bytes of padding.
+
+    ``by_cells`` tiles are in NZ or ZN order, of cells of 32 bytes. Then ``cell_step`` is the number of rows (NZ) or columns
+    (ZN) of a tile, padding included, and cell g of row (column) i is cell ``g * cell_step + i``; ``row_cells`` are the
+    cells of a row (column). ``transposed``: a cell lies across the rows of memory, not along them (ND2ZN, DN2NZ).
     """
-    cells = cell_count_bits(config)
-    return data.StructLayout({
-        **_move_members(config),
-        "pad_pattern": 64,
-        "by_cells": 1,
-        "row_cells": cells,
-        "cell_step": cells,
-    })  # fmt: skip
+    return data.StructLayout({**_move_members(config), "pad_pattern": 64})
 
 
 def store_layout(config: CoreConfig) -> data.StructLayout:

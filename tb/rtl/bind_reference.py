@@ -279,16 +279,20 @@ class Reference:
             "base": block.scalars[0],
             "stride": block.stride,
             "odd_nibble": int(block.bits == 4 and block.memory_lines[1] % 2),
-            "element_shift": max(WIDTH_CODES[block.bits] - 1, 0),
+            "width": WIDTH_CODES[block.bits],
+            "tile_count": 1,
         }
         if block.engine == "loads":
             return move | {
-                "tile_line": places[0] * lines,
+                "tile_lines": [place * lines for place in places],
                 "tile_bytes": size_bytes(block.destinations[0][1]),
                 "pad_pattern": pad_pattern(block.type, block.pad),
                 **self._cells(block),
             }
-        return move | {"tile_line": sources[0].base * lines, "tile_bytes": size_bytes(sources[0].code)}
+        return move | {
+            "tile_lines": [tile.base * lines for tile in sources],
+            "tile_bytes": size_bytes(sources[0].code),
+        }
 
     def _cells(self, block):
         """Return how a load cuts the lines of memory, padding included, into cells of 32 bytes."""

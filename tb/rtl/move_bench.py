@@ -9,7 +9,8 @@ from cocotb.triggers import RisingEdge
 
 PAGE = 4096
 SLVERR = 2
-ELEMENTS = {"U4x2": (0, 0.5), "U8": (0, 1), "U16": (1, 2), "U32": (2, 4), "U64": (3, 8)}
+ELEMENTS = {"U4x2": 0.5, "U8": 1, "U16": 2, "U32": 4, "U64": 8}
+"""Bytes of an element; the place is the width code."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Move:
 
     @property
     def size(self):
-        return ELEMENTS[self.element][1]
+        return ELEMENTS[self.element]
 
     @property
     def pitch_bytes(self):
@@ -70,11 +71,16 @@ class Move:
         """The engine's command."""
         fields = {
             "tag": tag, "base": self.base, "stride": self.stride, "valid_rows": self.memory_lines[0],
-            "row_bytes": self.row_bytes, "pitch_bytes": self.pitch_bytes,
-            "odd_nibble": int(2 * self.memory_lines[1] * self.size) % 2, "element_shift": ELEMENTS[self.element][0],
-            "tile_line": self.tile_line, "tile_bytes": self.tile_bytes,
+            "row_bytes": self.row_bytes, "pitch_bytes": self.pitch_bytes, "odd_nibble": self.odd_nibble,
+            "width": list(ELEMENTS).index(self.element), "tile_count": 1, "tile_lines": [self.tile_line],
+            "tile_bytes": self.tile_bytes,
         }  # fmt: skip
         return fields
+
+    @property
+    def odd_nibble(self):
+        """Whether a line of memory ends with half a byte."""
+        return int(2 * self.memory_lines[1] * self.size) % 2
 
     def load_command(self, tag=0):
         """The load engine's command."""
@@ -128,7 +134,7 @@ class Move:
         """Bus beats that hold needed bytes: row by row, or in one go when the rows follow each other everywhere."""
         row, rows = self.row_bytes, self.memory_lines[0]
         physical = int(self.rows * self.size) if self.by_columns else self.pitch_bytes
-        if self.stride == row == physical and not self.command()["odd_nibble"]:
+        if self.stride == row == physical and not self.odd_nibble:
             row, rows = row * rows, 1
         starts = [self.base + i * self.stride for i in range(rows)]
         return sum((start + row - 1) // data_bytes - start // data_bytes + 1 for start in starts)
@@ -145,7 +151,7 @@ def fractal_columns(layout, size, tile):
 def random_move(rng, *, tile_bytes, lines, vector_bytes, store=False, layouts=("NORM",)):
     """A legal move with corners: odd sizes, unaligned and overlapping rows, negative strides, contiguous tiles."""
     element = rng.choice(list(ELEMENTS))
-    size = ELEMENTS[element][1]
+    size = ELEMENTS[element]
     layout = rng.choice(layouts)
     tile = rng.choice([t for t in (256, 512, 1024, 2048, 4096)[layout != "NORM" :][:3] if t <= tile_bytes])
     pitch_limit = int(tile / size)

@@ -14,6 +14,7 @@ from ..layouts import CELL_BYTES, done_layout, line_write_layout, load_layout
 from .assembler import LineAssembler
 from .axi_reader import AxiReader
 from .pads import PadWalk
+from .parts import PartWalk
 from .plan import GapLines, plan_layout
 
 __all__ = ["LoadEngine"]
@@ -156,7 +157,9 @@ class LoadEngine(wiring.Component):
         return m
 
     def _take_commands(self, m: Module, reader: AxiReader, plan: data.View, tags: SyncFIFO, enable: Signal) -> None:
-        command = self.command.p
+        m.submodules.parts = parts = PartWalk(config=self._config, command=load_layout(self._config))
+        wiring.connect(m, wiring.flipped(self.command), parts.command)
+        command = parts.parts.p
         pitch = Signal.like(command.pitch_bytes)
         area = Signal.like(command.tile_bytes)
         one_row = Signal()
@@ -178,8 +181,8 @@ class LoadEngine(wiring.Component):
             m.d.comb += gap_lines.eq(GapLines.ALL)
         # The plans' queues are as deep as that of the tags, which are kept longest.
         ready = reader.command.ready & tags.w_rdy & enable
-        m.d.comb += self.command.ready.eq(ready)
-        start = self.command.valid & ready
+        m.d.comb += parts.parts.ready.eq(ready)
+        start = parts.parts.valid & ready
         m.d.comb += [
             reader.command.valid.eq(start),
             reader.command.p.base.eq(command.base),

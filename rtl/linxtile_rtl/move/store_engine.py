@@ -13,6 +13,7 @@ from ..tile_ram import line_read_signature
 from .aligner import BeatAligner
 from .axi_writer import AxiWriter
 from .lines import LineWalk
+from .parts import PartWalk
 
 __all__ = ["StoreEngine"]
 
@@ -80,13 +81,15 @@ class StoreEngine(wiring.Component):
 
         ready = Signal()
         start = Signal()
-        self._take_command(m, writer, lines, ready, start)
-        store = Signal(store_layout(config))
+        m.submodules.parts = parts = PartWalk(config=config, command=store_layout(config))
+        wiring.connect(m, wiring.flipped(self.command), parts.command)
+        self._take_command(m, parts.parts, writer, lines, ready, start)
+        store = Signal.like(parts.parts.payload)
         with m.If(start):
-            m.d.sync += store.eq(self.command.payload)
+            m.d.sync += store.eq(parts.parts.payload)
         m.d.comb += [
             aligner.start.eq(start),
-            aligner.pitch_bytes.eq(Mux(start, self.command.p.pitch_bytes, store.pitch_bytes)),
+            aligner.pitch_bytes.eq(Mux(start, parts.parts.p.pitch_bytes, store.pitch_bytes)),
             aligner.odd_nibble.eq(store.odd_nibble),
             aligner.nibble.eq(writer.nibble),
             writer.odd_nibble.eq(store.odd_nibble),
@@ -138,8 +141,10 @@ class StoreEngine(wiring.Component):
                     m.next = "REST"
         return m
 
-    def _take_command(self, m: Module, writer: AxiWriter, lines: LineWalk, ready: Signal, start: Signal) -> None:
-        command = self.command.p
+    def _take_command(
+        self, m: Module, parts: stream.Interface, writer: AxiWriter, lines: LineWalk, ready: Signal, start: Signal
+    ) -> None:
+        command = parts.p
         area = Signal.like(command.tile_bytes)
         one_row = Signal()
         m.d.comb += [
@@ -152,8 +157,8 @@ class StoreEngine(wiring.Component):
         rows = Mux(one_row, 1, command.valid_rows)
         row_bytes = Mux(one_row, area, command.row_bytes)
         m.d.comb += [
-            self.command.ready.eq(ready & writer.command.ready & lines.command.ready),
-            start.eq(self.command.valid & self.command.ready),
+            parts.ready.eq(ready & writer.command.ready & lines.command.ready),
+            start.eq(parts.valid & parts.ready),
             writer.command.valid.eq(start),
             writer.command.p.base.eq(command.base),
             writer.command.p.stride.eq(command.stride),

@@ -1,0 +1,94 @@
+"""Cuts a move of several tiles into moves of one tile each."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from linxtile.config import CoreConfig
+
+from ..layouts import byte_count_bits, line_bits, tile_count_bits
+
+__all__ = ["PartWalk", "part_layout"]
+
+OF_ALL_TILES = frozenset({"row_bytes", "width", "tile_count", "tile_lines", "part_bytes"})
+"""Members of a command that describe all its tiles together, or that a part has in another form."""
+
+
+def part_layout(config: CoreConfig, command: data.StructLayout) -> data.StructLayout:
+    """One tile's part of ``command``, with the members of that for one tile.
+
+    ``row_bytes`` are the part's own, 0 when it is padding only (``empty``). ``element_shift`` is log2 of the element's bytes,
+    0 for 4-bit types. ``last`` marks the last part of its command.
+    """
+    own = {name: field.shape for name, field in command if name not in OF_ALL_TILES}
+    return data.StructLayout({
+        **own,
+        "row_bytes": byte_count_bits(config),
+        "width": 3,
+        "element_shift": 3,
+        "tile_line": line_bits(config),
+        "empty": 1,
+        "last": 1,
+    })  # fmt: skip
+
+
+class PartWalk(wiring.Component):
+    """Go through the tiles of a command; a part a cycle, the first one in the cycle of the command.
+
+    Parameters
+    ----------
+    config : CoreConfig
+        ``move_tiles`` and ``tile_max_bytes`` matter.
+    command : data.StructLayout
+        :func:`~linxtile_rtl.layouts.load_layout` or :func:`~linxtile_rtl.layouts.store_layout`.
+
+    Members
+    -------
+    command : In(stream of command)
+        Moves; each is held until its last part has been accepted.
+    parts : Out(stream of part_layout(config, command))
+        Tiles in header order.
+    """
+
+    command: stream.Interface
+    parts: stream.Interface
+
+    def __init__(self, *, config: CoreConfig, command: data.StructLayout):
+        self._config = config
+        self._members = [name for name, _ in command if name not in OF_ALL_TILES]
+        super().__init__({
+            "command": In(stream.Signature(command)),
+            "parts": Out(stream.Signature(part_layout(config, command))),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """Keep the number of the part and the bytes of a row that the parts before it took."""
+        m = Module()
+        command, part = self.command.p, self.parts.p
+        number = Signal(tile_count_bits(self._config))
+        taken = Signal.like(command.row_bytes)
+        left = Signal.like(command.row_bytes)
+        whole = Signal()
+        last = Signal()
+        m.d.comb += [
+            left.eq(Mux(taken < command.row_bytes, command.row_bytes - taken, 0)),
+            last.eq(number + 1 == command.tile_count),
+            # A single tile takes its row whole; of several the last one never has more than its share.
+            whole.eq((command.tile_count == 1) | (left <= command.part_bytes)),
+            self.parts.valid.eq(self.command.valid),
+            self.command.ready.eq(self.parts.ready & last),
+            part.base.eq(command.base + taken),
+            part.row_bytes.eq(Mux(whole, left, command.part_bytes)),
+            part.odd_nibble.eq(command.odd_nibble & whole & (left != 0)),
+            part.width.eq(command.width),
+            part.element_shift.eq(Mux(command.width == 0, 0, command.width - 1)),
+            part.tile_line.eq(command.tile_lines[number]),
+            part.empty.eq(left == 0),
+            part.last.eq(last),
+        ]
+        for name in self._members:
+            if name not in ("base", "odd_nibble"):
+                m.d.comb += part[name].eq(command[name])
+        with m.If(self.parts.valid & self.parts.ready):
+            m.d.sync += [number.eq(Mux(last, 0, number + 1)), taken.eq(Mux(last, 0, taken + command.part_bytes))]
+        return m
