@@ -16,9 +16,10 @@ from linxtile.isa.words import word_format
 
 __all__ = [
     "CELL_BYTES", "FRACTAL_BYTES", "FRACTAL_CELLS", "OPERATION_BITS", "RULE_BITS", "BlockKind", "WordStatus", "awaits_layout",
-    "block_layout", "cell_count_bits", "destination_layout", "done_layout", "flags_layout", "fractal_layouts", "handle_layout",
-    "line_write_layout", "load_layout", "max_destinations", "max_scalars", "max_sources", "retire_layout", "row_byte_bits", "source_layout",
-    "store_layout", "stream_of", "tag_bits", "tile_count_bits", "vector_layout", "width_code", "word_layout",
+    "block_layout", "cell_count_bits", "destination_layout", "done_layout", "flags_layout", "fractal_layouts",
+    "handle_layout", "line_write_layout", "load_layout", "max_destinations", "max_scalars", "max_sources", "move_layout",
+    "retire_layout", "row_byte_bits", "source_layout", "store_layout", "stream_of", "tag_bits", "tile_count_bits",
+    "vector_layout", "width_code", "word_layout",
 ]  # fmt: skip
 
 OPERATION_BITS = bits_for(len(OPERATIONS) - 1)
@@ -229,6 +230,31 @@ def load_layout(config: CoreConfig) -> data.StructLayout:
 def store_layout(config: CoreConfig) -> data.StructLayout:
     """Command of the store engine; members as in :func:`load_layout`."""
     return data.StructLayout(_move_members(config))
+
+
+def move_layout(config: CoreConfig) -> data.StructLayout:
+    """Command of the engine that moves tile to tile.
+
+    ``width`` is the width code of the elements (:func:`width_code`), ``columns`` the physical columns of both tiles; each has
+    as many whole rows as its bytes hold. A tile goes ``by_columns`` in DN and ZN order, ``by_cells`` in NZ and ZN order; a
+    tile by cells consists of whole fractals. ``source_line`` and ``destination_line`` are the first lines of the tiles.
+    """
+    return data.StructLayout({
+        "tag": tag_bits(config),
+        "width": 3,
+        "valid_rows": DIMENSION_BITS,
+        "valid_columns": DIMENSION_BITS,
+        "columns": DIMENSION_BITS,
+        "source_line": line_bits(config),
+        "source_bytes": byte_count_bits(config),
+        "source_by_columns": 1,
+        "source_by_cells": 1,
+        "destination_line": line_bits(config),
+        "destination_bytes": byte_count_bits(config),
+        "destination_by_columns": 1,
+        "destination_by_cells": 1,
+        "pad_pattern": 64,
+    })  # fmt: skip
 
 
 def vector_layout(config: CoreConfig) -> data.StructLayout:
