@@ -7,9 +7,9 @@ from amaranth.lib.wiring import In, Out
 from linxtile.config import CoreConfig
 
 from ..layouts import line_write_layout
-from .assembler import rotate_bytes
-from .move_plan import target_layout
+from .move_plan import write_plan_layout
 from .plan import background
+from .rotate import rotate_parts
 from .runs import run_layout
 
 __all__ = ["LineMerger", "moved_line_layout"]
@@ -27,7 +27,7 @@ class LineMerger(wiring.Component):
 
     Members
     -------
-    target : In(stream of target_layout(config))
+    plan : In(stream of write_plan_layout(config))
         Destinations; the next one is taken together with the last line.
     runs : In(stream of run_layout(config))
         The valid area of each, by ascending place.
@@ -37,7 +37,7 @@ class LineMerger(wiring.Component):
         Every line of the destination.
     """
 
-    target: stream.Interface
+    plan: stream.Interface
     runs: stream.Interface
     source: stream.Interface
     lines: stream.Interface
@@ -45,7 +45,7 @@ class LineMerger(wiring.Component):
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "target": In(stream.Signature(target_layout(config))),
+            "plan": In(stream.Signature(write_plan_layout(config))),
             "runs": In(stream.Signature(run_layout(config))),
             "source": In(stream.Signature(config.vector_bytes * 8)),
             "lines": Out(stream.Signature(moved_line_layout(config))),
@@ -54,48 +54,45 @@ class LineMerger(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Decide whether the line under way gets a run, and whether it is complete then."""
         m = Module()
-        target = Signal(target_layout(self._config))
+        plan = Signal(write_plan_layout(self._config))
         active = Signal()
         data_left = Signal()
-        line = Signal.like(target.lines)
+        line = Signal.like(plan.lines)
         run = self.runs.p
 
-        free = ~self.lines.valid | self.lines.ready
         has_run = Signal()
+        has_source = Signal()
         merges = Signal()
         emits = Signal()
         is_last = Signal()
         m.d.comb += [
             has_run.eq(data_left & (run.line == line)),
-            merges.eq(active & free & has_run & self.runs.valid & (~run.fresh | self.source.valid)),
+            has_source.eq(~run.fresh | self.source.valid),
             # While data is left, a run says whether the line is one without runs.
-            emits.eq(Mux(has_run, merges & run.closes, active & free & (~data_left | self.runs.valid))),
-            is_last.eq(line + 1 == target.lines),
+            self.lines.valid.eq(active & (~data_left | (self.runs.valid & (~has_run | (run.closes & has_source))))),
+            self.lines.p.write.tag.eq(plan.tag),
+            self.lines.p.write.line.eq(plan.tile_line + line),
+            self.lines.p.closes.eq(is_last),
+            emits.eq(self.lines.valid & self.lines.ready),
+            merges.eq(active & has_run & self.runs.valid & has_source & (~run.closes | self.lines.ready)),
+            is_last.eq(line + 1 == plan.lines),
             self.runs.ready.eq(merges),
             self.source.ready.eq(merges & run.fresh),
-            self.target.ready.eq(~active | (emits & is_last)),
+            self.plan.ready.eq(~active | (emits & is_last)),
         ]
-        content = self._content(m, target, line, has_run, merges, emits)
-        with m.If(free):
-            m.d.sync += [
-                self.lines.valid.eq(emits),
-                self.lines.p.write.tag.eq(target.tag),
-                self.lines.p.write.line.eq(target.tile_line + line),
-                self.lines.p.write.data.eq(content),
-                self.lines.p.closes.eq(is_last),
-            ]
+        m.d.comb += self.lines.p.write.data.eq(self._content(m, plan, line, has_run, merges, emits))
         with m.If(merges & run.last):
             m.d.sync += data_left.eq(0)
         with m.If(emits):
             m.d.sync += line.eq(line + 1)
             with m.If(is_last):
                 m.d.sync += active.eq(0)
-        with m.If(self.target.valid & self.target.ready):
-            m.d.sync += [target.eq(self.target.payload), active.eq(1), data_left.eq(1), line.eq(0)]
+        with m.If(self.plan.valid & self.plan.ready):
+            m.d.sync += [plan.eq(self.plan.payload), active.eq(1), data_left.eq(1), line.eq(0)]
         return m
 
     def _content(
-        self, m: Module, target: data.View, line: Signal, has_run: Signal, merges: Signal, emits: Signal
+        self, m: Module, plan: data.View, line: Signal, has_run: Signal, merges: Signal, emits: Signal
     ) -> Signal:
         """Return the line under way, with the run if it gets one; keep it and the source line for the next run."""
         line_bits = self._config.vector_bytes * 8
@@ -103,13 +100,12 @@ class LineMerger(wiring.Component):
         begun = Signal()
         under_way, content = Signal(line_bits), Signal(line_bits)
         kept, source = Signal(line_bits), Signal(line_bits)
-        half_turned, turned = Signal(line_bits), Signal(line_bits)
-        padding = background(m, target, target.image, line, self._config.vector_bytes, "padding")
+        turned = Signal(line_bits)
+        padding = background(m, plan, plan.image, line, self._config.vector_bytes, "padding")
         end = Signal(len(run.count) + 1)
         m.d.comb += [
             source.eq(Mux(run.fresh, self.source.payload, kept)),
-            half_turned.eq(Mux(run.turn[0], source.rotate_left(4), source)),
-            turned.eq(rotate_bytes(m, half_turned, run.turn[1:])),
+            turned.eq(rotate_parts(m, source, run.turn, 4)),
             end.eq(run.place + run.count),
             content.eq(Mux(begun, under_way, padding)),
         ]

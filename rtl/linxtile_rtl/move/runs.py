@@ -1,6 +1,6 @@
 """Cuts the valid area of a move into pieces that lie together in both tiles."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for, exact_log2
@@ -8,7 +8,7 @@ from amaranth.utils import bits_for, exact_log2
 from linxtile.config import CoreConfig
 
 from ..layouts import byte_count_bits, line_bits
-from .move_plan import CELL_PLACES, place_bits, walk_layout
+from .move_plan import CELL_PLACES, advance, place_bits, walk_layout
 
 __all__ = ["RunWalk", "run_layout"]
 
@@ -66,7 +66,7 @@ class RunWalk(wiring.Component):
         """Measure the run at the present place; step over it when the output register is free."""
         m = Module()
         line_places = 2 * self._config.vector_bytes
-        line_bits_low = exact_log2(line_places)
+        low = exact_log2(line_places)
         plan = Signal(walk_layout(self._config))
         active = Signal()
         places = place_bits(self._config)
@@ -74,33 +74,33 @@ class RunWalk(wiring.Component):
         source_band, source_row, source = Signal(places), Signal(places), Signal(places)
         target_band, target_row, target = Signal(places), Signal(places), Signal(places)
         places_left, bands_left, rows_left = Signal(places), Signal(places), Signal.like(plan.rows)
-        kept_line = Signal(places - line_bits_low)
+        kept_line = Signal(places - low)
         keeps_line = Signal()
 
         source_room, target_room = Signal(range(line_places + 1)), Signal(range(line_places + 1))
         room, count = Signal.like(source_room), Signal.like(source_room)
         m.d.comb += [
-            source_room.eq(line_places - source[:line_bits_low]),
-            target_room.eq(line_places - target[:line_bits_low]),
+            source_room.eq(line_places - source[:low]),
+            target_room.eq(line_places - target[:low]),
             room.eq(Mux(source_room < target_room, source_room, target_room)),
             count.eq(Mux(plan.turns, plan.element, Mux(places_left < room, places_left, room))),
         ]
         cell_places = 1 << CELL_PLACES
         if line_places > cell_places:
-            with m.If(plan.source_by_cells):
+            with m.If(plan.by_cells):
                 m.d.comb += source_room.eq(cell_places - source[:CELL_PLACES])
 
         ends_row, ends_band, ends_tile = Signal(), Signal(), Signal()
         m.d.comb += [
             ends_row.eq(places_left == count),
             ends_band.eq(ends_row & (rows_left == 1)),
-            ends_tile.eq(ends_band & (~plan.destination_by_cells | (bands_left <= cell_places))),
+            ends_tile.eq(ends_band & (~plan.target_by_cells | (bands_left <= cell_places))),
         ]
         run = Signal(run_layout(self._config))
         free = ~self.runs.valid | self.runs.ready
         steps = free & active
-        source_line = source[line_bits_low:]
-        target_line = target[line_bits_low:]
+        source_line = source[low:]
+        target_line = target[low:]
         m.d.comb += [
             self.runs.payload.eq(run),
             self.runs.p.closes.eq(run.last | (target_line != run.line)),
@@ -117,36 +117,36 @@ class RunWalk(wiring.Component):
                 run.last.eq(ends_tile),
             ]
 
-        row_step = Mux(plan.turns, plan.element, plan.source_pitch)
-        next_source_row = self._advance(source_row, row_step, plan.turns & plan.source_by_cells, plan.source_cells)
-        next_source_band = source_band + plan.source_band
+        row_step = Mux(plan.turns, plan.element, plan.pitch)
+        next_source_row = advance(source_row, row_step, plan.turns & plan.by_cells, plan.cells)
+        next_source_band = source_band + plan.band
         next_bands_left = bands_left - cell_places
         with m.If(steps):
             m.d.sync += [kept_line.eq(source_line), keeps_line.eq(1)]
             with m.If(ends_tile):
                 m.d.sync += active.eq(0)
             with m.Elif(ends_band):
-                next_target_band = target_band + plan.destination_band
+                next_target_band = target_band + plan.target_band
                 m.d.sync += [register.eq(next_target_band) for register in (target_band, target_row, target)]
                 m.d.sync += [register.eq(next_source_band) for register in (source_band, source_row, source)]
                 m.d.sync += [
                     rows_left.eq(plan.rows),
                     bands_left.eq(next_bands_left),
-                    places_left.eq(_in_cell(next_bands_left, plan.destination_by_cells)),
+                    places_left.eq(_in_cell(next_bands_left, plan.target_by_cells)),
                 ]
             with m.Elif(ends_row):
-                next_target_row = target_row + plan.destination_pitch
+                next_target_row = target_row + plan.target_pitch
                 m.d.sync += [register.eq(next_target_row) for register in (target_row, target)]
                 m.d.sync += [register.eq(next_source_row) for register in (source_row, source)]
                 m.d.sync += [
                     rows_left.eq(rows_left - 1),
-                    places_left.eq(_in_cell(bands_left, plan.destination_by_cells)),
+                    places_left.eq(_in_cell(bands_left, plan.target_by_cells)),
                 ]
             with m.Else():
-                step = Mux(plan.turns, plan.source_pitch, count)
+                step = Mux(plan.turns, plan.pitch, count)
                 m.d.sync += [
                     target.eq(target + count),
-                    source.eq(self._advance(source, step, ~plan.turns & plan.source_by_cells, plan.source_cells)),
+                    source.eq(advance(source, step, ~plan.turns & plan.by_cells, plan.cells)),
                     places_left.eq(places_left - count),
                 ]
         m.d.comb += self.plan.ready.eq(~active | (free & ends_tile))
@@ -160,15 +160,9 @@ class RunWalk(wiring.Component):
                 keeps_line.eq(0),
                 rows_left.eq(self.plan.p.rows),
                 bands_left.eq(self.plan.p.row_places),
-                places_left.eq(_in_cell(self.plan.p.row_places, self.plan.p.destination_by_cells)),
+                places_left.eq(_in_cell(self.plan.p.row_places, self.plan.p.target_by_cells)),
             ]
         return m
-
-    def _advance(self, place: Value, step: Value, in_cells: Value, cells: Value) -> Value:
-        """Return ``place + step``; with ``in_cells`` the place behind a cell is in the next band, ``cells`` cells on."""
-        leaves = in_cells & ((place[:CELL_PLACES] + step)[: CELL_PLACES + 1] == 1 << CELL_PLACES)
-        next_cell = Cat(Const(0, CELL_PLACES), (place[CELL_PLACES:] + cells)[: len(place) - CELL_PLACES])
-        return Mux(leaves, next_cell, place + step)
 
 
 def _in_cell(places: Value, by_cells: Value) -> Value:
