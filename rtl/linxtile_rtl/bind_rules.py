@@ -43,8 +43,9 @@ OPERANDS: Mapping[Shape, tuple[tuple[Operand, ...], Operand | None]] = MappingPr
     Shape.COLUMN_EXPAND_OP: ((_M, _C), _M),
     Shape.LOAD: ((), _M),
     Shape.STORE: ((_M,), None),
+    Shape.MOVE: ((_M,), _M),
 })  # fmt: skip
-"""Sources, as many as a block may name, and destination of each shape family that is bound here."""
+"""Sources and destination of each shape family that is bound here; the tiles of a load or store are all like the first."""
 
 
 def by_shape(config: CoreConfig) -> dict[Shape, list[int]]:
@@ -53,10 +54,8 @@ def by_shape(config: CoreConfig) -> dict[Shape, list[int]]:
     Raises
     ------
     ValueError
-        The configuration has moves of several tiles, or an operation whose operands are not described here.
+        The configuration has an operation whose operands are not described here.
     """
-    if config.move_tiles != 1:
-        raise ValueError(f"move_tiles must be 1 in this core, not {config.move_tiles!r}")
     numbers: dict[Shape, list[int]] = {}
     for name in config.operations:
         row = operation(name)
@@ -84,7 +83,11 @@ class BindRules(wiring.Component):
     columns_short, columns_odd, matrix_code, row_vector_code, column_vector_code : In
         From :class:`~linxtile_rtl.geometry.Geometry`.
     misaligned : In(1)
-        The destination has to consist of whole fractals, and does not.
+        A tile has to consist of whole fractals, and does not.
+    uneven : In(1)
+        The tiles of a load or store cannot share its columns, or its rows, evenly.
+    shared_rows, rows_short : In(1)
+        They share the rows, so that each alone may have too few; all together have.
     placed : In(1)
         Storage was found for every destination.
     sizes_fit : Out(1)
@@ -107,6 +110,9 @@ class BindRules(wiring.Component):
             "row_vector_code": In(NEED_BITS),
             "column_vector_code": In(NEED_BITS),
             "misaligned": In(1),
+            "uneven": In(1),
+            "shared_rows": In(1),
+            "rows_short": In(1),
             "placed": In(1),
             "sizes_fit": Out(1),
             "rule": Out(RULE_BITS),
@@ -131,8 +137,9 @@ class BindRules(wiring.Component):
         broken: dict[Rule, Value] = {
             Rule.TILE_UNREADABLE: Cat(unreadable).any(),
             Rule.PARM_SIZE: Cat(unfit).any(),
+            Rule.PARM_SPLIT: self.uneven | self._differ(m),
             Rule.PARM_VALID_COL: self.columns_short,
-            Rule.PARM_VALID_ROW: too_small[Operand.MATRIX],
+            Rule.PARM_VALID_ROW: Mux(self.shared_rows, self.rows_short, too_small[Operand.MATRIX]),
             Rule.PARM_ALIGN: self.columns_odd | self.misaligned,
             Rule.PARM_CAPACITY: too_small[Operand.ROW_VECTOR] | too_small[Operand.COLUMN_VECTOR],
             Rule.CAPACITY: ~self.placed,
@@ -146,6 +153,18 @@ class BindRules(wiring.Component):
         with m.Elif(broken[Rule.PARM_SIZE]):
             m.d.comb += self.word_offset.eq(self._first(unfit, block.destinations))
         return m
+
+    def _differ(self, m: Module) -> Value:
+        """Whether the tiles of a load or store are of different size."""
+        differ = Signal()
+        for shape, codes, count in (
+            (Shape.LOAD, [tile.size_code for tile in self.block.destinations], self.block.destination_count),
+            (Shape.STORE, [handle.size_code for handle in self.sources], self.block.source_count),
+        ):
+            with m.Switch(self.block.operation):
+                with m.Case(*self._numbers.get(shape, ())):
+                    m.d.comb += differ.eq(Cat((count > at) & (codes[at] != codes[0]) for at in range(len(codes))).any())
+        return differ
 
     def _first(self, broken: list[Value], operands: data.View) -> Value:
         """Word of the first broken operand in header order."""

@@ -7,9 +7,9 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from linxtile.config import CoreConfig
 from linxtile.isa.operations import Shape
 
+from .arrangement import Arrangement
 from .bind_rules import BindRules, by_shape
 from .commands import Commands
-from .fractals import FractalGrid
 from .geometry import Geometry
 from .hazards import Hazards
 from .interval import AddressInterval
@@ -19,8 +19,8 @@ from .layouts import (
     WORD_OFFSET_BITS,
     BlockKind,
     block_layout,
-    fractal_layouts,
     load_layout,
+    move_layout,
     store_layout,
     tag_bits,
     vector_layout,
@@ -54,14 +54,14 @@ class Binder(wiring.Component):
     Parameters
     ----------
     config : CoreConfig
-        What the core can do; ``move_tiles`` must be 1.
+        What the core can do.
 
     Members
     -------
     description : In(stream of block_layout(config))
         Blocks; each is held until its command has been accepted.
-    loads, stores, vectors : Out(stream of issue_layout(config, ...))
-        Commands of load, store and vector engine, with the blocks that they wait for.
+    loads, stores, moves, vectors : Out(stream of issue_layout(config, ...))
+        Commands of the engines, with the blocks that they wait for.
     enter : Out(stream of entry_layout(config))
         Blocks for the reorder ring, of every kind.
     flight : In(flight_signature(config))
@@ -85,6 +85,7 @@ class Binder(wiring.Component):
             "description": In(stream.Signature(block_layout(config))),
             "loads": Out(stream.Signature(issue_layout(config, load_layout(config)))),
             "stores": Out(stream.Signature(issue_layout(config, store_layout(config)))),
+            "moves": Out(stream.Signature(issue_layout(config, move_layout(config)))),
             "vectors": Out(stream.Signature(issue_layout(config, vector_layout(config)))),
             "enter": Out(stream.Signature(entry_layout(config))),
             "flight": In(flight_signature(config)),
@@ -103,7 +104,7 @@ class Binder(wiring.Component):
         m.submodules.operands = operands = Operands(config=config)
         m.submodules.placement = placement = Placement(config=config)
         m.submodules.geometry = geometry = Geometry(config=config)
-        m.submodules.fractals = fractals = FractalGrid(config=config)
+        m.submodules.arrangement = arrangement = Arrangement(config=config)
         m.submodules.interval = interval = AddressInterval(config=config)
         m.submodules.rules = rules = BindRules(config=config)
         m.submodules.hazards = hazards = Hazards(config=config)
@@ -113,8 +114,7 @@ class Binder(wiring.Component):
         state = Signal(State)
         stopped = Signal(init=1)
         trapping = Signal()
-        is_tile, is_load, is_store = Signal(), Signal(), Signal()
-        by_cells = Signal()
+        is_tile, is_load, is_store, is_move = Signal(), Signal(), Signal(), Signal()
         open_ = Signal()
         rule, word_offset = Signal(RULE_BITS), Signal(WORD_OFFSET_BITS)
         tag = Signal(tag_bits(config))
@@ -126,14 +126,14 @@ class Binder(wiring.Component):
                 operands.done
                 & placement.done
                 & (interval.done | ~(is_store | (is_load & hazards.store_pending)))
-                & (fractals.done | ~by_cells)
+                & arrangement.done
             ),
             self.enter.valid.eq((state == State.ENTER) & ~flight.flush),
             entered.eq(self.enter.valid & self.enter.ready),
             accepted.eq(entered & is_tile & (rule == 0)),
             self.description.ready.eq((entered & ~accepted) | commands.taken),
         ]
-        for shape, signal in ((Shape.LOAD, is_load), (Shape.STORE, is_store)):
+        for shape, signal in ((Shape.LOAD, is_load), (Shape.STORE, is_store), (Shape.MOVE, is_move)):
             with m.Switch(block.operation):
                 with m.Case(*self._shapes.get(shape, ())):
                     m.d.comb += signal.eq(is_tile)
@@ -165,7 +165,11 @@ class Binder(wiring.Component):
         m.d.comb += [
             clear.eq(entered | flight.flush),
             interval.start.eq(open_ & seen & ~started),
-            fractals.start.eq(open_ & by_cells & ~seen),
+            arrangement.binding.eq(open_ & is_tile),
+            arrangement.clear.eq(clear),
+            arrangement.load.eq(is_load),
+            arrangement.store.eq(is_store),
+            arrangement.move.eq(is_move),
             operands.binding.eq(open_ & is_tile),
             operands.clear.eq(clear),
             operands.bind.eq(accepted),
@@ -179,6 +183,8 @@ class Binder(wiring.Component):
             placement.release.eq(accepted),
             placement.restore.eq(self.restore.start),
             placement.restore_pointer.eq(self.restore.pointer),
+            hazards.allocated.eq(placement.taken),
+            hazards.clear.eq(clear),
             hazards.enter.eq(entered),
             hazards.tag.eq(flight.next_tag),
             hazards.in_flight.eq(flight.in_flight),
@@ -193,14 +199,15 @@ class Binder(wiring.Component):
             commands.tag.eq(tag),
             commands.load.eq(is_load),
             commands.store.eq(is_store),
+            commands.move.eq(is_move),
             self.restore.busy.eq(operands.restoring),
             self.committed.eq(operands.committed),
         ]
         connect(m, operands.live, placement.live)
-        for name in ("loads", "stores", "vectors"):
+        for name in ("loads", "stores", "moves", "vectors"):
             connect(m, getattr(commands, name), flipped(getattr(self, name)))
         self._describe(m, operands, placement, geometry, interval, rules, hazards, commands)
-        self._arrange(m, geometry, fractals, rules, commands, is_load, by_cells)
+        self._arrange(m, operands, geometry, arrangement, rules, commands)
         self._access(m, hazards, interval, is_load, is_store)
         self._entry(m, is_tile, rule, word_offset, operands, placement)
         return m
@@ -239,12 +246,6 @@ class Binder(wiring.Component):
             m.d.comb += own.eq(run)
         for own, run in zip(placement.released, operands.released, strict=True):
             m.d.comb += own.eq(run)
-        for number, (run, tile) in enumerate(zip(hazards.allocated, block.destinations, strict=True)):
-            m.d.comb += [
-                run.valid.eq((block.destination_count > number) & (block.kind == BlockKind.TILE)),
-                run.base.eq(placement.bases[number]),
-                run.size_code.eq(tile.size_code),
-            ]
         m.d.comb += [
             placement.wanted.eq(rules.sizes_fit),
             rules.placed.eq(placement.placed),
@@ -258,26 +259,22 @@ class Binder(wiring.Component):
         ]
 
     def _arrange(
-        self, m: Module, geometry: Geometry, fractals: FractalGrid, rules: BindRules, commands: Commands, is_load: Signal,
-        by_cells: Signal,
+        self, m: Module, operands: Operands, geometry: Geometry, arrangement: Arrangement, rules: BindRules,
+        commands: Commands,
     ) -> None:  # fmt: skip
-        """Tell what is read by columns, and how the destination is cut into cells."""
-        block = self.description.p
-        by_columns = Signal()
-        with m.Switch(block.layout):
-            for layout in fractal_layouts(self._config):
-                with m.Case(layout):
-                    m.d.comb += [by_cells.eq(is_load), by_columns.eq(is_load & (layout.source_order == "DN"))]
-        m.d.comb += [unit.by_columns.eq(by_columns) for unit in (geometry, fractals, commands)]
+        """Tell how the tiles of a move hold their matrix."""
         m.d.comb += [
-            fractals.columns.eq(block.columns),
-            fractals.width.eq(geometry.width),
-            fractals.size_code.eq(block.destinations[0].size_code),
-            rules.misaligned.eq(by_cells & fractals.misaligned),
-            commands.by_cells.eq(by_cells),
-            commands.row_cells.eq(fractals.row_cells),
-            commands.cell_step.eq(fractals.cell_step),
+            arrangement.block.eq(self.description.p),
+            arrangement.width.eq(geometry.width),
+            arrangement.source_code.eq(operands.sources[0].handle.size_code),
+            arrangement.sizes_known.eq(operands.done),
+            geometry.part_columns.eq(arrangement.part_columns),
+            geometry.by_columns.eq(arrangement.by_columns),
         ]
+        for name in ("misaligned", "uneven", "shared_rows", "rows_short"):
+            m.d.comb += getattr(rules, name).eq(getattr(arrangement, name))
+        for name in ("by_columns", "by_cells", "transposed", "source_order", "tile_order", "row_cells", "cell_step"):
+            m.d.comb += getattr(commands, name).eq(getattr(arrangement, name))
 
     def _access(
         self, m: Module, hazards: Hazards, interval: AddressInterval, is_load: Signal, is_store: Signal

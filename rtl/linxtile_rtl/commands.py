@@ -8,9 +8,11 @@ from amaranth.utils import exact_log2
 from linxtile.config import CoreConfig
 from linxtile.isa.codes import size_bytes
 
+from .arrangement import order_layout
 from .geometry import DIMENSION_BITS, ROW_BYTES_BITS
 from .issue import issue_layout
 from .layouts import (
+    CELL_BYTES,
     block_layout,
     byte_count_bits,
     cell_count_bits,
@@ -20,6 +22,7 @@ from .layouts import (
     load_layout,
     max_destinations,
     max_sources,
+    move_layout,
     store_layout,
     tag_bits,
     vector_layout,
@@ -46,21 +49,19 @@ class Commands(wiring.Component):
         Description, source tiles, first granules of the destinations.
     width, row_bytes, pitch_bytes, valid_bytes, odd_nibble : In
         From :class:`~linxtile_rtl.geometry.Geometry`.
-    by_columns, by_cells : In(1)
-        The lines of memory are columns; they are loaded into NZ or ZN order.
-    row_cells, cell_step : In
-        From :class:`~linxtile_rtl.fractals.FractalGrid`.
+    by_columns, by_cells, transposed, source_order, tile_order, row_cells, cell_step : In
+        From :class:`~linxtile_rtl.arrangement.Arrangement`.
     stride : Out(64)
         Distance of rows in memory, the default filled in.
     rows : Out
         Valid lines of memory.
     tag, after_finish, after_commit : In
         The block's tag and what it waits for.
-    load, store, valid : In(1)
-        The block is a load, a store, otherwise of the vector engine; the command is there.
+    load, store, move, valid : In(1)
+        The block is a load, a store, a move from tile to tile, otherwise of the vector engine; the command is there.
     taken : Out(1)
         The engine's queue takes the command in this cycle.
-    loads, stores, vectors : Out(stream of issue_layout(config, ...))
+    loads, stores, moves, vectors : Out(stream of issue_layout(config, ...))
         Commands.
     """
 
@@ -78,6 +79,9 @@ class Commands(wiring.Component):
             "odd_nibble": In(1),
             "by_columns": In(1),
             "by_cells": In(1),
+            "transposed": In(1),
+            "source_order": In(order_layout()),
+            "tile_order": In(order_layout()),
             "row_cells": In(cell_count_bits(config)),
             "cell_step": In(cell_count_bits(config)),
             "stride": Out(64),
@@ -87,10 +91,12 @@ class Commands(wiring.Component):
             "after_commit": In(config.blocks_in_flight),
             "load": In(1),
             "store": In(1),
+            "move": In(1),
             "valid": In(1),
             "taken": Out(1),
             "loads": Out(stream.Signature(issue_layout(config, load_layout(config)))),
             "stores": Out(stream.Signature(issue_layout(config, store_layout(config)))),
+            "moves": Out(stream.Signature(issue_layout(config, move_layout(config)))),
             "vectors": Out(stream.Signature(issue_layout(config, vector_layout(config)))),
         })  # fmt: skip
 
@@ -114,18 +120,48 @@ class Commands(wiring.Component):
             "row_bytes": self.row_bytes,
             "pitch_bytes": self.pitch_bytes,
         }
-        move = common | {
+        part_bytes = Signal(byte_count_bits(self._config))
+        # A part takes its columns of every row of memory, or its rows of every column.
+        with m.If(~self.by_columns):
+            m.d.comb += part_bytes.eq(self.pitch_bytes)
+        with m.Elif(self.transposed):
+            m.d.comb += part_bytes.eq((self.cell_step << self.width) >> 1)
+        with m.Else():
+            m.d.comb += part_bytes.eq(self.row_cells << exact_log2(CELL_BYTES))
+        external = common | {
             "base": block.scalars[0],
             "stride": self.stride,
             "odd_nibble": self.odd_nibble,
             "width": self.width,
-            "tile_count": 1,
+            "part_bytes": part_bytes,
             "by_cells": self.by_cells,
+            "transposed": self.transposed,
             "row_cells": self.row_cells,
             "cell_step": self.cell_step,
         }
-        load = move | {"tile_bytes": destination_bytes, "pad_pattern": pattern}
-        store = move | {"tile_bytes": self._bytes(self.sources[0].size_code)}
+        source_bytes = self._bytes(self.sources[0].size_code)
+        load = external | {
+            "tile_count": block.destination_count,
+            "tile_bytes": destination_bytes,
+            "pad_pattern": pattern,
+        }
+        store = external | {"tile_count": block.source_count, "tile_bytes": source_bytes}
+        move = {
+            "tag": self.tag,
+            "width": self.width,
+            "valid_rows": block.valid_rows,
+            "valid_columns": block.valid_columns,
+            "columns": block.columns,
+            "source_line": self._line(self.sources[0].base),
+            "source_bytes": source_bytes,
+            "source_by_columns": self.source_order.by_columns,
+            "source_by_cells": self.source_order.by_cells,
+            "destination_line": destination_line,
+            "destination_bytes": destination_bytes,
+            "destination_by_columns": self.tile_order.by_columns,
+            "destination_by_cells": self.tile_order.by_cells,
+            "pad_pattern": pattern,
+        }
         vector = common | {
             "operation": block.operation,
             "data_type": block.data_type,
@@ -135,10 +171,11 @@ class Commands(wiring.Component):
             "destination_bytes": destination_bytes,
             "pad_pattern": pattern,
         }
-        is_vector = ~(self.load | self.store)
+        is_vector = ~(self.load | self.store | self.move)
         for port, chosen, values in (
             (self.loads, self.load, load),
             (self.stores, self.store, store),
+            (self.moves, self.move, move),
             (self.vectors, is_vector, vector),
         ):
             m.d.comb += [

@@ -22,12 +22,16 @@ from .layouts import (
 from .move.load_engine import LoadEngine
 from .move.read_arbiter import ReadArbiter
 from .move.store_engine import StoreEngine
+from .move.tile_mover import TileMover
 from .queues import state_layout
 from .scheduler import Scheduler
 from .tile_ram import TileRam
 from .vector.engine import VectorEngine
 
-__all__ = ["TileCore", "trace_signature"]
+__all__ = ["TILE_WRITERS", "TileCore", "trace_signature"]
+
+TILE_READERS, TILE_WRITERS = 5, 3
+"""Ports of the tile RAM."""
 
 
 def trace_signature(config: CoreConfig) -> wiring.Signature:
@@ -83,8 +87,8 @@ class TileCore(wiring.Component):
         Names of the tiles, granule at which the next placement starts, sticky status flags: as of the last commit.
     cycle : Out(32)
         Cycle counter, as in ``closed_at`` and ``retired_at`` of the records.
-    trace : Out(trace_signature(config)).array(2)
-        Writes to the tile RAM by the vector and the load engine.
+    trace : Out(trace_signature(config)).array(3)
+        Writes to the tile RAM by the vector engine, the load engine and the tile mover.
     """
 
     def __init__(self, *, config: CoreConfig):
@@ -107,7 +111,7 @@ class TileCore(wiring.Component):
             "pointer": Out(granule_bits(config)),
             "flags": Out(flags_layout()),
             "cycle": Out(32),
-            "trace": Out(trace_signature(config)).array(2),
+            "trace": Out(trace_signature(config)).array(TILE_WRITERS),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
@@ -120,28 +124,30 @@ class TileCore(wiring.Component):
         m.submodules.vector = vector = VectorEngine(config=config)
         m.submodules.load = load = LoadEngine(config=config)
         m.submodules.store = store = StoreEngine(config=config)
-        m.submodules.tile_ram = tile_ram = TileRam(config=config)
+        m.submodules.mover = mover = TileMover(config=config)
+        m.submodules.tile_ram = tile_ram = TileRam(config=config, readers=TILE_READERS, writers=TILE_WRITERS)
 
         connect(m, flipped(self.words), decoder.i)
         connect(m, decoder.o, scheduler.description)
         connect(m, scheduler.loads, load.command)
         connect(m, scheduler.stores, store.command)
+        connect(m, scheduler.moves, mover.command)
         connect(m, scheduler.vectors, vector.command)
-        for place, port in enumerate(vector.reads):
-            connect(m, port, tile_ram.reads[place])
-        connect(m, store.read, tile_ram.reads[len(vector.reads)])
-        connect(m, vector.write, tile_ram.writes[0])
-        connect(m, load.write, tile_ram.writes[1])
-        for engine, done in zip((load, store, vector), scheduler.done, strict=True):
+        writers = (vector, load, mover)
+        for port, line_port in zip((*vector.reads, store.read, mover.read), tile_ram.reads, strict=True):
+            connect(m, port, line_port)
+        for engine, line_port in zip(writers, tile_ram.writes, strict=True):
+            connect(m, engine.write, line_port)
+        for engine, done in zip((load, store, mover, vector), scheduler.done, strict=True):
             connect(m, engine.done, done)
             m.d.comb += engine.flush.eq(scheduler.flush)
         connect(m, scheduler.registers, registers.commit)
         connect(m, scheduler.retire, flipped(self.retire))
-        m.d.comb += scheduler.idle.eq(vector.idle & load.idle & store.idle)
+        m.d.comb += scheduler.idle.eq(vector.idle & load.idle & store.idle & mover.idle)
         self._memory(m, load, store)
         self._registers(m, decoder, registers)
         self._control(m, decoder, scheduler, registers)
-        self._trace(m, vector, load)
+        self._trace(m, [engine.write for engine in writers])
         return m
 
     def _memory(self, m: Module, load: LoadEngine, store: StoreEngine) -> None:
@@ -195,8 +201,8 @@ class TileCore(wiring.Component):
             self.flags.eq(scheduler.flags),
         ]
 
-    def _trace(self, m: Module, vector: VectorEngine, load: LoadEngine) -> None:
-        for trace, write in zip(self.trace, (vector.write, load.write), strict=True):
+    def _trace(self, m: Module, writes: list[stream.Interface]) -> None:
+        for trace, write in zip(self.trace, writes, strict=True):
             transferred = Signal(name="transferred")
             m.d.comb += [
                 transferred.eq(write.valid & write.ready),

@@ -42,19 +42,22 @@ class Geometry(wiring.Component):
     Members
     -------
     valid_rows, valid_columns, columns, data_type : In
-        Dimensions, at least 1 each.
+        Dimensions, at least 1 each, of all tiles together.
+    part_columns : In
+        Physical columns of each tile, when several share the ``columns``.
     by_columns : In(1)
         The lines of memory are columns.
     width : Out(3)
         Width code of the type, in the same cycle.
     row_bytes, pitch_bytes : Out
-        Bytes of the valid elements of a row, of a column if ``by_columns``, and from row to row; half bytes are rounded up.
+        Bytes of the valid elements of a row, of a column if ``by_columns``, and from row to row in a tile; half bytes are
+        rounded up.
     valid_bytes : Out
         ``valid_rows * pitch_bytes``; for blocks that pass the rules.
     odd_nibble : Out(1)
         The last of the ``row_bytes`` holds one 4-bit element only.
     columns_short, columns_odd : Out(1)
-        More valid columns than columns; rows that do not begin on a byte.
+        More valid columns than columns; rows of a tile that do not begin on a byte.
     matrix_code, row_vector_code, column_vector_code : Out(NEED_BITS)
         Smallest size code of a tile that holds ``valid_rows`` rows, one element a row, one element a valid column.
     """
@@ -65,6 +68,7 @@ class Geometry(wiring.Component):
             "valid_rows": In(DIMENSION_BITS),
             "valid_columns": In(DIMENSION_BITS),
             "columns": In(DIMENSION_BITS),
+            "part_columns": In(DIMENSION_BITS),
             "data_type": In(TYPE_CODE_BITS),
             "by_columns": In(1),
             "width": Out(3),
@@ -94,14 +98,14 @@ class Geometry(wiring.Component):
         row_elements = Signal(DIMENSION_BITS)
         m.d.comb += row_elements.eq(Mux(self.by_columns, self.valid_rows, self.valid_columns))
         m.d.sync += [
-            elements.eq(self.valid_rows * self.columns),
+            elements.eq(self.valid_rows * self.part_columns),
             width.eq(self.width),
             rows.eq(self.valid_rows),
             columns.eq(self.valid_columns),
             self.row_bytes.eq(((row_elements << self.width) + 1) >> 1),
-            self.pitch_bytes.eq(((self.columns << self.width) + 1) >> 1),
+            self.pitch_bytes.eq(((self.part_columns << self.width) + 1) >> 1),
             self.odd_nibble.eq(packed & row_elements[0]),
-            self.columns_odd.eq(packed & self.columns[0]),
+            self.columns_odd.eq(packed & self.part_columns[0]),
             self.columns_short.eq(self.valid_columns > self.columns),
             self.valid_bytes.eq((elements << width) >> 1),
         ]

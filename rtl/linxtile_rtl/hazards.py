@@ -8,7 +8,7 @@ from linxtile.config import CoreConfig
 from linxtile.isa.codes import SIZE_CODE_BITS
 
 from .allocator import GRANULE_CODE, run_layout
-from .layouts import max_destinations, max_sources, tag_bits
+from .layouts import max_released, tag_bits
 
 __all__ = ["Hazards", "memory_layout"]
 
@@ -42,9 +42,9 @@ class Hazards(wiring.Component):
     -------
     memory : In(memory_layout(config))
         The block's memory accesses.
-    allocated : In(run_layout(config)).array(max_destinations(config))
-        Storage that it writes.
-    released : In(run_layout(config)).array(max_sources(config) + max_destinations(config))
+    allocated : In(run_layout(config))
+        Storage that it writes, a tile a cycle, before it is entered; ``clear`` : In(1) forgets them.
+    released : In(run_layout(config)).array(max_released(config))
         Storage that it gives up: sources and tiles that fall out of the windows.
     enter, tag : In
         Write these into the row of ``tag``.
@@ -53,16 +53,17 @@ class Hazards(wiring.Component):
     store_pending : Out(1)
         A store is in flight and not finished: a load needs its interval.
     after_finish, after_commit : Out
-        Blocks to wait for, a bit a tag, in the same cycle; bits of blocks that are not older mean nothing.
+        Blocks to wait for, a bit a tag; bits of blocks that are not older mean nothing. They include storage that was shown
+        up to the cycle before.
     """
 
     def __init__(self, *, config: CoreConfig):
         self._config = config
-        runs = max_sources(config) + max_destinations(config)
         super().__init__({
             "memory": In(memory_layout(config)),
-            "allocated": In(run_layout(config)).array(max_destinations(config)),
-            "released": In(run_layout(config)).array(runs),
+            "allocated": In(run_layout(config)),
+            "clear": In(1),
+            "released": In(run_layout(config)).array(max_released(config)),
             "enter": In(1),
             "tag": In(tag_bits(config)),
             "in_flight": In(config.blocks_in_flight),
@@ -77,6 +78,7 @@ class Hazards(wiring.Component):
         m = Module()
         blocks = self._config.blocks_in_flight
         stores = Signal(blocks)
+        reused = Signal(blocks)
         m.d.comb += self.store_pending.eq((stores & self.in_flight & ~self.finished).any())
         # A store, and with release a load, starts when nothing older is left: every bit.
         mine = self.memory
@@ -90,12 +92,15 @@ class Hazards(wiring.Component):
                 m.d.sync += memory.eq(mine)
                 m.d.sync += [run.eq(new) for run, new in zip(released, self.released, strict=True)]
             apart = ~(memory.everything | mine.everything) & ((memory.high < mine.low) | (mine.high < memory.low))
-            reused = Cat(self._overlap(run, new) for run in released for new in self.allocated).any()
+            with m.If(Cat(self._overlap(run, self.allocated) for run in released).any()):
+                m.d.sync += reused[tag].eq(1)
             m.d.comb += [
                 stores[tag].eq(memory.store),
                 self.after_finish[tag].eq(mine.load & memory.store & ~apart),
-                self.after_commit[tag].eq(alone | reused | (mine.load & memory.acquire)),
+                self.after_commit[tag].eq(alone | reused[tag] | (mine.load & memory.acquire)),
             ]
+        with m.If(self.clear):
+            m.d.sync += reused.eq(0)
         return m
 
     def _overlap(self, one: data.View, other: data.View) -> Value:

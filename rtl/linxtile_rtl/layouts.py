@@ -15,11 +15,12 @@ from linxtile.isa.types import TYPE_CODE_BITS
 from linxtile.isa.words import word_format
 
 __all__ = [
-    "CELL_BYTES", "FRACTAL_BYTES", "FRACTAL_CELLS", "OPERATION_BITS", "RULE_BITS", "BlockKind", "WordStatus", "awaits_layout",
-    "block_layout", "cell_count_bits", "destination_layout", "done_layout", "flags_layout", "fractal_layouts",
-    "handle_layout", "line_write_layout", "load_layout", "max_destinations", "max_scalars", "max_sources", "move_layout",
-    "retire_layout", "row_byte_bits", "source_layout", "store_layout", "stream_of", "tag_bits", "tile_count_bits",
-    "vector_layout", "width_code", "word_layout",
+    "CELL_BYTES", "COLUMN_ORDERS", "FRACTAL_BYTES", "FRACTAL_CELLS", "FRACTAL_ORDERS", "OPERATION_BITS", "RULE_BITS",
+    "BlockKind", "WordStatus", "awaits_layout", "block_layout", "cell_count_bits", "destination_layout", "done_layout",
+    "flags_layout", "fractal_layouts", "handle_layout", "line_write_layout", "load_layout", "max_destinations",
+    "max_released", "max_scalars", "max_sources", "move_layout", "move_orders", "retire_layout", "row_byte_bits",
+    "source_layout", "store_layout", "stream_of", "tag_bits", "tile_count_bits", "vector_layout", "width_code",
+    "word_layout",
 ]  # fmt: skip
 
 OPERATION_BITS = bits_for(len(OPERATIONS) - 1)
@@ -32,6 +33,12 @@ CELL_BYTES = 32
 """Bytes of a cell, the unit of tiles in NZ and ZN order: neighbours in a row (NZ) or in a column (ZN)."""
 FRACTAL_CELLS = 16
 FRACTAL_BYTES = FRACTAL_CELLS * CELL_BYTES
+
+
+FRACTAL_ORDERS = ("NZ", "ZN")
+"""Orders of tiles that consist of fractals."""
+COLUMN_ORDERS = ("DN", "ZN")
+"""Orders that go column by column, in bands or whole."""
 
 
 def _datr_bits(field: str) -> int:
@@ -71,6 +78,11 @@ def max_sources(config: CoreConfig) -> int:
 def max_destinations(config: CoreConfig) -> int:
     """Most destination tiles of a block that the configuration runs."""
     return max(1, config.move_tiles)
+
+
+def max_released(config: CoreConfig) -> int:
+    """Most tiles that a block gives up: its sources and what one push drops, or what the pushes of a load drop."""
+    return max(max_sources(config) + 1, max_destinations(config))
 
 
 def max_scalars() -> int:
@@ -290,9 +302,18 @@ def done_layout(config: CoreConfig) -> data.StructLayout:
     })  # fmt: skip
 
 
+def move_orders(layout: Layout) -> tuple[str, str]:
+    """Return the orders of memory (ND, DN) and of the tiles (ND, NZ, ZN) in a load or store of ``layout``."""
+    orders = (layout.source_order, layout.destination_order)
+    fractal = next((order for order in orders if order in FRACTAL_ORDERS), "ND")
+    return ("DN" if "DN" in orders else "ND"), fractal
+
+
 def fractal_layouts(config: CoreConfig) -> tuple[Layout, ...]:
-    """Return the layouts of the configuration that load whole cells: rows into NZ order, columns into ZN order."""
-    return tuple(layout for layout in (Layout.ND2NZ, Layout.DN2ZN) if layout.name in config.move_layouts)
+    """Return the layouts of the configuration whose loads or stores have tiles of cells, in NZ or ZN order."""
+    return tuple(
+        layout for layout in Layout if layout.name in config.move_layouts and move_orders(layout)[1] in FRACTAL_ORDERS
+    )
 
 
 def cell_count_bits(config: CoreConfig) -> int:

@@ -1,6 +1,6 @@
 """Tile operands of a block: what its names stand for, and what the block does to the names."""
 
-from amaranth.hdl import Module, Signal, Value
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -8,7 +8,16 @@ from linxtile.config import CoreConfig
 from linxtile.isa.codes import QUEUE_DEPTH
 
 from .allocator import change_layout, run_layout
-from .layouts import BlockKind, block_layout, granule_bits, handle_layout, max_destinations, max_sources, tag_bits
+from .layouts import (
+    BlockKind,
+    block_layout,
+    granule_bits,
+    handle_layout,
+    max_destinations,
+    max_released,
+    max_sources,
+    tag_bits,
+)
 from .queues import INDEX_BITS, NAMES, TileQueues, name_layout, names_layout, state_layout
 from .reorder import commit_signature
 
@@ -34,7 +43,8 @@ class Operands(wiring.Component):
     sources : Out(ArrayLayout of name_layout(config))
         What the source names stand for.
     released : Out(run_layout(config)).array(...)
-        Storage that the block gives up at its commit: sources, then tiles that fall out of the windows.
+        Storage that the block gives up at its commit: sources, then the tile that falls out of the windows, or several of
+        those of a block without sources.
     producers : Out
         Blocks that write the sources, a bit a tag.
     bases, width : In
@@ -64,7 +74,7 @@ class Operands(wiring.Component):
             "clear": In(1),
             "done": Out(1),
             "sources": Out(data.ArrayLayout(name_layout(config), self._sources)),
-            "released": Out(run_layout(config)).array(self._sources + self._destinations),
+            "released": Out(run_layout(config)).array(max_released(config)),
             "producers": Out(config.blocks_in_flight),
             "bases": In(data.ArrayLayout(granule_bits(config), self._destinations)),
             "width": In(3),
@@ -105,7 +115,10 @@ class Operands(wiring.Component):
     def _look_up(self, m: Module, queues: TileQueues) -> data.View:
         """Take one name a cycle; return the tiles that the pushes will drop from the windows."""
         fallen = Signal(data.ArrayLayout(handle_layout(self._config), self._destinations))
-        at = Signal(range(self._sources + self._destinations + 1))
+        asked = Signal(range(self._sources + self._destinations + 1))
+        at = Signal.like(asked)
+        # Places of sources that the block does not have are passed over.
+        m.d.comb += at.eq(Mux((asked < self.block.source_count) | (asked > self._sources), asked, self._sources))
         with m.Switch(at):
             for number, source in enumerate(self.block.sources):
                 with m.Case(number):
@@ -119,37 +132,39 @@ class Operands(wiring.Component):
                     m.d.comb += [queues.queue.eq(tile.queue), queues.index.eq(oldest)]
                     with m.If(self.binding):
                         m.d.sync += fallen[number].eq(queues.entry.handle)
-            with m.Default():
-                m.d.comb += self.done.eq(1)
+        m.d.comb += self.done.eq(at == self._sources + self.block.destination_count)
         with m.If(self.binding & ~self.done):
-            m.d.sync += at.eq(at + 1)
+            m.d.sync += asked.eq(at + 1)
         with m.If(self.clear):
-            m.d.sync += at.eq(0)
+            m.d.sync += asked.eq(0)
         return fallen
 
     def _effects(self, m: Module, fallen: data.View) -> None:
         """A source is released unless one of its references says reuse; the new tiles go to the fronts of their queues."""
         block = self.block
         is_tile = block.kind == BlockKind.TILE
+        run = run_layout(self._config)
+        given_up = Signal(data.ArrayLayout(run, self._sources))
+        dropped = Signal(data.ArrayLayout(run, self._destinations))
         for number, (operand, source) in enumerate(zip(block.sources, self.sources, strict=True)):
             kept = Signal(name=f"kept_{number}")
             for other_number, other in enumerate(block.sources):
                 same = (other.queue == operand.queue) & (other.index == operand.index)
                 with m.If((block.source_count > other_number) & same & other.reuse):
                     m.d.comb += kept.eq(1)
-            release, run = self.names.releases[number], self.released[number]
+            release = self.names.releases[number]
             m.d.comb += [
                 release.valid.eq(is_tile & (block.source_count > number) & ~kept),
                 release.queue.eq(operand.queue),
                 release.slot.eq(source.slot),
-                run.valid.eq(release.valid),
-                run.base.eq(source.handle.base),
-                run.size_code.eq(source.handle.size_code),
+                given_up[number].valid.eq(release.valid),
+                given_up[number].base.eq(source.handle.base),
+                given_up[number].size_code.eq(source.handle.size_code),
             ]
             with m.If((block.source_count > number) & source.pending):
                 m.d.comb += self.producers.bit_select(source.producer, 1).eq(1)
         for number, (tile, old) in enumerate(zip(block.destinations, fallen, strict=True)):
-            push, run = self.names.pushes[number], self.released[self._sources + number]
+            push = self.names.pushes[number]
             m.d.comb += [
                 push.valid.eq(is_tile & (block.destination_count > number)),
                 push.queue.eq(tile.queue),
@@ -157,10 +172,18 @@ class Operands(wiring.Component):
                 push.handle.base.eq(self.bases[number]),
                 push.handle.size_code.eq(tile.size_code),
                 push.handle.width_code.eq(self.width),
-                run.valid.eq(push.valid & old.live),
-                run.base.eq(old.base),
-                run.size_code.eq(old.size_code),
+                dropped[number].valid.eq(push.valid & old.live),
+                dropped[number].base.eq(old.base),
+                dropped[number].size_code.eq(old.size_code),
             ]
+        has_sources = block.source_count != 0
+        for number, released in enumerate(self.released):
+            # Without sources the drops stand from the front; with them there is one destination at most.
+            first = dropped[number] if number < self._destinations else run.const({"valid": 0})
+            then = given_up[number] if number < self._sources else run.const({"valid": 0})
+            if number == self._sources:
+                then = dropped[0]
+            m.d.comb += released.eq(Mux(has_sources, then, first))
 
     def _walk(self, m: Module, queues: TileQueues) -> None:
         """After a restore, show all names one by one."""

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from linxtile.config import CoreConfig
 
 from .allocator import Allocator, change_layout, run_layout
-from .layouts import block_layout, granule_bits, max_destinations, max_sources
+from .layouts import block_layout, granule_bits, max_destinations, max_released
 
 __all__ = ["Placement"]
 
@@ -35,6 +35,8 @@ class Placement(wiring.Component):
         All destinations have been tried. ``placed`` : Out(1): a place was found for each.
     bases : Out
         First granules of the destinations.
+    taken : Out(run_layout(config))
+        In the cycle in which a place has been found: which one.
     released : In(run_layout(config)).array(...)
         Storage to be freed; ``release`` : In(1): take the list. It must not be given again before all of it is free,
         which is when the next block has been placed.
@@ -48,7 +50,7 @@ class Placement(wiring.Component):
 
     def __init__(self, *, config: CoreConfig):
         self._config = config
-        self._runs = max_sources(config) + max_destinations(config)
+        self._runs = max_released(config)
         super().__init__({
             "block": In(block_layout(config)),
             "binding": In(1),
@@ -57,6 +59,7 @@ class Placement(wiring.Component):
             "done": Out(1),
             "placed": Out(1),
             "bases": Out(data.ArrayLayout(granule_bits(config), max_destinations(config))),
+            "taken": Out(run_layout(config)),
             "released": In(run_layout(config)).array(self._runs),
             "release": In(1),
             "live": In(stream.Signature(change_layout(config))),
@@ -104,8 +107,13 @@ class Placement(wiring.Component):
         ]
         with m.If(allocator.request.valid & allocator.request.ready):
             m.d.sync += asked.eq(1)
+        answer = allocator.response.p
+        m.d.comb += [
+            self.taken.valid.eq(allocator.response.valid & answer.found),
+            self.taken.base.eq(answer.base),
+            self.taken.size_code.eq(allocator.request.payload),
+        ]
         with m.If(allocator.response.valid):
-            answer = allocator.response.p
             m.d.sync += [
                 asked.eq(0),
                 at.eq(at + 1),

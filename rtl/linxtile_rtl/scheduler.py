@@ -15,6 +15,7 @@ from .layouts import (
     flags_layout,
     granule_bits,
     load_layout,
+    move_layout,
     retire_layout,
     store_layout,
     vector_layout,
@@ -24,7 +25,7 @@ from .reorder import Reorder
 
 __all__ = ["ENGINES", "Scheduler"]
 
-ENGINES = ("load", "store", "vector")
+ENGINES = ("load", "store", "move", "vector")
 """Order of the engines' reports."""
 
 
@@ -40,9 +41,9 @@ class Scheduler(wiring.Component):
     -------
     description : In(stream of block_layout(config))
         Blocks of the decoder.
-    loads, stores, vectors : Out(stream of load, store, vector commands)
+    loads, stores, moves, vectors : Out(stream of load, store, move, vector commands)
         Commands that may start at once.
-    done : In(stream of done_layout(config)).array(3)
+    done : In(stream of done_layout(config)).array(4)
         Reports of the engines, in the order of :data:`ENGINES`.
     retire : Out(stream of retire_layout(config))
         Records of blocks that committed, and at the end of the fault or the end of the program.
@@ -68,6 +69,7 @@ class Scheduler(wiring.Component):
             "description": In(stream.Signature(block_layout(config))),
             "loads": Out(stream.Signature(load_layout(config))),
             "stores": Out(stream.Signature(store_layout(config))),
+            "moves": Out(stream.Signature(move_layout(config))),
             "vectors": Out(stream.Signature(vector_layout(config))),
             "done": In(stream.Signature(done_layout(config))).array(len(ENGINES)),
             "retire": Out(stream.Signature(retire_layout(config))),
@@ -92,7 +94,9 @@ class Scheduler(wiring.Component):
         m.submodules.binder = binder = Binder(config=self._config)
         m.submodules.reorder = reorder = Reorder(config=self._config, engines=len(ENGINES))
         queues = []
-        for name, layout in (("loads", load_layout), ("stores", store_layout), ("vectors", vector_layout)):
+        for name, layout in (
+            ("loads", load_layout), ("stores", store_layout), ("moves", move_layout), ("vectors", vector_layout)
+        ):  # fmt: skip
             m.submodules[name] = queue = IssueQueue(config=self._config, layout=layout(self._config))
             connect(m, getattr(binder, name), queue.i)
             connect(m, queue.o, flipped(getattr(self, name)))

@@ -9,6 +9,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, First, RisingEdge, Timer, ValueChange
 
 from linxtile.config import GRANULE_BYTES, CoreConfig
+from linxtile_rtl.core import TILE_WRITERS
 from linxtile_rtl.gpr import INDEX_BITS
 from linxtile_rtl.layouts import line_write_layout
 
@@ -176,7 +177,7 @@ class CoreSession:
         toggle = self._dut.event_toggle.value
         while events:
             await self._cycles(1)
-            for port in range(2):
+            for port in range(TILE_WRITERS):
                 if getattr(self._dut, f"trace_{port}_valid").value == 1:
                     write = unpack(self._write_layout, getattr(self._dut, f"trace_{port}_payload").value.to_unsigned())
                     start = write["line"] * width

@@ -16,6 +16,7 @@ UNITS: Mapping[str, str] = {
     "wait": "wait",
     "load": "load engine",
     "store": "store engine",
+    "move": "tile mover",
     "vector": "vector engine",
     "commit": "commit",
 }

@@ -46,7 +46,7 @@ class Block:
     """Queue, size code, place of the word."""
     pad: PadValue = PadValue.ZERO
     layout: str = "NORM"
-    """Of a load or store: NORM, ND2NZ or DN2ZN."""
+    """Of a load, store or move from tile to tile."""
     acquire: int = 0
     release: int = 0
     trap: int = 0
@@ -62,7 +62,8 @@ class Block:
 
     @property
     def engine(self):
-        return {"TLOAD": "loads", "TSTORE": "stores"}.get(self.name, "vectors") if self.kind == "TILE" else None
+        engines = {"TLOAD": "loads", "TSTORE": "stores", "TMOV": "moves"}
+        return engines.get(self.name, "vectors") if self.kind == "TILE" else None
 
     @property
     def bits(self):
@@ -72,7 +73,20 @@ class Block:
     def memory_lines(self):
         """Valid lines of memory, and valid elements in each."""
         valid = (self.rows, self.valid_columns)
-        return valid[::-1] if self.layout == "DN2ZN" else valid
+        return valid[::-1] if self.by_columns else valid
+
+    @property
+    def by_columns(self):
+        """Whether the lines of memory are columns."""
+        return self.engine in ("loads", "stores") and "DN" in self.layout
+
+    @property
+    def orders(self):
+        """Order of each tile: of the tiles of a load or store, of source and destination of a move."""
+        first, _, second = self.layout.partition("2")
+        if self.engine == "moves":
+            return (first, second) if second else ("ND", "ND")
+        return (next((order for order in (first, second) if order in ("NZ", "ZN")), "ND"),)
 
     @property
     def row_bytes(self):
@@ -196,31 +210,54 @@ class Reference:
         for _, code, word in block.destinations:
             if not self.config.tile_min_bytes <= size_bytes(code) <= self.config.tile_max_bytes:
                 return Rule.PARM_SIZE, word
+        sizes = [size_bytes(tile.code) for tile in sources]
+        parts = sizes or [size_bytes(code) for _, code, _ in block.destinations]
+        if block.engine in ("loads", "stores") and len(parts) > 1:
+            shared = self._rows(block, sum(parts)) if block.by_columns else block.columns
+            if len(set(parts)) > 1 or shared % len(parts):
+                return Rule.PARM_SPLIT, 0
         if block.valid_columns > block.columns:
             return Rule.PARM_VALID_COL, 0
-        sizes = [size_bytes(tile.code) for tile in sources]
         vectors = [sizes[place] for place in ROW_VECTOR_SOURCES.get(block.name, ())]
         matrices = [size for place, size in enumerate(sizes) if place not in ROW_VECTOR_SOURCES.get(block.name, ())]
         results = vectors if block.name in ROW_VECTOR_RESULTS else matrices
         results += [size_bytes(code) for _, code, _ in block.destinations]
-        if any(block.rows > size * 8 // (block.columns * block.bits) for size in matrices):
+        if block.engine in ("loads", "stores"):
+            matrices = [sum(parts)]
+        if any(block.rows > self._rows(block, size) for size in matrices):
             return Rule.PARM_VALID_ROW, 0
-        if block.bits == 4 and block.columns % 2 or self._misaligned(block):
+        if block.bits == 4 and self._part(block, parts)[1] % 2 or self._misaligned(block, parts):
             return Rule.PARM_ALIGN, 0
         if any(block.rows * block.bits > size * 8 for size in vectors):
             return Rule.PARM_CAPACITY, 0
         return None
 
-    def _misaligned(self, block):
-        """Whether a destination in NZ or ZN order is not a matrix of whole fractals."""
-        if block.layout == "NORM":
-            return False
-        cell, rows = 256 // block.bits, self._physical_rows(block)
-        height, width = (cell, 16) if block.layout == "DN2ZN" else (16, cell)
-        return rows % height != 0 or block.columns % width != 0
+    @staticmethod
+    def _rows(block, size):
+        """Whole rows of the matrix in so many bytes."""
+        return size * 8 // (block.columns * block.bits)
 
-    def _physical_rows(self, block):
-        return size_bytes(block.destinations[0][1]) * 8 // (block.columns * block.bits)
+    def _part(self, block, sizes):
+        """Rows and columns of each tile of a load or store of tiles of these sizes; of the whole for other blocks."""
+        count = len(sizes) if block.engine in ("loads", "stores") else 1
+        if block.by_columns:
+            return self._rows(block, sum(sizes)) // count, block.columns
+        return self._rows(block, sizes[0] * count), block.columns // count
+
+    def _misaligned(self, block, sizes):
+        """Whether a tile in NZ or ZN order is not a matrix of whole fractals."""
+        if block.engine == "vectors":
+            return False
+        cell = 256 // block.bits
+        tiles = [self._part(block, sizes)]
+        if block.engine == "moves":
+            tiles = [(self._rows(block, size), block.columns) for size in sizes]
+            tiles.append((self._rows(block, size_bytes(block.destinations[0][1])), block.columns))
+        for (rows, columns), order in zip(tiles, block.orders, strict=True):
+            height, width = {"NZ": (16, cell), "ZN": (cell, 16)}.get(order, (1, 1))
+            if rows % height or columns % width:
+                return True
+        return False
 
     def _place(self, block):
         """Return the bases of the destinations and the new pointer; the bases are None when one does not fit."""
@@ -264,8 +301,9 @@ class Reference:
             "row_bytes": block.row_bytes,
             "pitch_bytes": block.columns * block.bits // 8,
         }
+        padding = {"pad_pattern": pad_pattern(block.type, block.pad)} if block.destinations else {}
         if block.engine == "vectors":
-            return common | {
+            return common | padding | {
                 "operation": operation(block.name).number,
                 "data_type": data_type(block.type).code,
                 "scalar": block.scalars[0] if block.scalars else None,
@@ -273,31 +311,45 @@ class Reference:
                 "source_lines": [tile.base * lines for tile in sources],
                 "destination_line": places[0] * lines,
                 "destination_bytes": size_bytes(block.destinations[0][1]),
-                "pad_pattern": pad_pattern(block.type, block.pad),
+            }  # fmt: skip
+        if block.engine == "moves":
+            return padding | {
+                "width": WIDTH_CODES[block.bits],
+                "valid_rows": block.rows,
+                "valid_columns": block.valid_columns,
+                "columns": block.columns,
+                "source_line": sources[0].base * lines,
+                "source_bytes": size_bytes(sources[0].code),
+                "destination_line": places[0] * lines,
+                "destination_bytes": size_bytes(block.destinations[0][1]),
+                **{
+                    f"{tile}_{name}": int(order in orders)
+                    for tile, order in zip(("source", "destination"), block.orders, strict=True)
+                    for name, orders in (("by_columns", ("DN", "ZN")), ("by_cells", ("NZ", "ZN")))
+                },
             }
-        move = common | {
+        tiles = [tile.base for tile in sources] or places
+        sizes = [size_bytes(tile.code) for tile in sources] or [size_bytes(code) for _, code, _ in block.destinations]
+        rows, columns = self._part(block, sizes)
+        return common | padding | self._cells(block, rows, columns) | {
             "base": block.scalars[0],
             "stride": block.stride,
             "odd_nibble": int(block.bits == 4 and block.memory_lines[1] % 2),
             "width": WIDTH_CODES[block.bits],
-            "tile_count": 1,
-        }
-        if block.engine == "loads":
-            return move | {
-                "tile_lines": [place * lines for place in places],
-                "tile_bytes": size_bytes(block.destinations[0][1]),
-                "pad_pattern": pad_pattern(block.type, block.pad),
-                **self._cells(block),
-            }
-        return move | {
-            "tile_lines": [tile.base * lines for tile in sources],
-            "tile_bytes": size_bytes(sources[0].code),
-        }
+            "pitch_bytes": columns * block.bits // 8,
+            "tile_count": len(tiles),
+            "tile_lines": [tile * lines for tile in tiles],
+            "tile_bytes": sizes[0],
+            "part_bytes": (rows if block.by_columns else columns) * block.bits // 8,
+        }  # fmt: skip
 
-    def _cells(self, block):
-        """Return how a load cuts the lines of memory, padding included, into cells of 32 bytes."""
-        if block.layout == "NORM":
-            return {"by_cells": 0}
-        rows = self._physical_rows(block)
-        line, lines = (rows, block.columns) if block.layout == "DN2ZN" else (block.columns, rows)
-        return {"by_cells": 1, "row_cells": line * block.bits // 256, "cell_step": lines}
+    def _cells(self, block, rows, columns):
+        """Return how a tile of a load or store is cut into cells of 32 bytes."""
+        (order,) = block.orders
+        if order == "ND":
+            return {"by_cells": 0, "transposed": 0}
+        line, lines = (rows, columns) if order == "ZN" else (columns, rows)
+        return {
+            "by_cells": 1, "transposed": int((order == "ZN") != block.by_columns), "row_cells": line * block.bits // 256,
+            "cell_step": lines,
+        }  # fmt: skip

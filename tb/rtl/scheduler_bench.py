@@ -18,6 +18,7 @@ from linxtile_rtl.layouts import (
     load_layout,
     max_destinations,
     max_sources,
+    move_layout,
     retire_layout,
     store_layout,
     vector_layout,
@@ -25,7 +26,7 @@ from linxtile_rtl.layouts import (
 from linxtile_rtl.queues import state_layout
 from linxtile_sim.streams import pack, start, unpack
 
-ENGINES = {"loads": load_layout, "stores": store_layout, "vectors": vector_layout}
+ENGINES = {"loads": load_layout, "stores": store_layout, "moves": move_layout, "vectors": vector_layout}
 
 
 class Bench:

@@ -11,11 +11,6 @@ from linxtile_rtl.bind_rules import OPERANDS, by_shape
 from linxtile_rtl.binder import Binder
 
 
-def test_moves_of_several_tiles_are_refused():
-    with pytest.raises(ValueError, match=re.escape("move_tiles must be 1 in this core, not 2")):
-        Binder(config=CoreConfig(move_tiles=2))
-
-
 def test_an_operation_with_operands_that_cannot_be_bound_is_refused():
     with pytest.raises(ValueError, match=re.escape("operations: TADDC has operands that cannot be bound")):
         Binder(config=CoreConfig(operations={"TADDC": frozenset({"FP32"})}))

@@ -38,7 +38,7 @@ def shapes(rng):
 async def sizes(dut):
     """A size code is large enough exactly when Row, the floor of a quotient, is at least ValidRow."""
     rng = random.Random(cocotb.RANDOM_SEED)
-    for name in ("valid_rows", "valid_columns", "columns", "data_type", "by_columns"):
+    for name in ("valid_rows", "valid_columns", "columns", "part_columns", "data_type", "by_columns"):
         getattr(dut, name).value = 1
     await start(dut)
     for rows, valid, columns in shapes(rng):
@@ -46,26 +46,28 @@ async def sizes(dut):
         bits = row.storage_bits
         dut.valid_rows.value, dut.valid_columns.value, dut.columns.value = rows, valid, columns
         by_columns = rng.randrange(2)
+        part = rng.choice([columns, max(1, columns // rng.randint(2, 8))])
+        dut.part_columns.value = part
         dut.data_type.value, dut.by_columns.value = row.code, by_columns
         await RisingEdge(dut.clk)
         await RisingEdge(dut.clk)
         await ReadOnly()
         expected = {
             "row_bytes": ((rows if by_columns else valid) * bits + 7) // 8,
-            "pitch_bytes": (columns * bits + 7) // 8,
+            "pitch_bytes": (part * bits + 7) // 8,
             "odd_nibble": int(bits == 4 and (rows if by_columns else valid) % 2),
-            "columns_odd": int(bits == 4 and columns % 2),
+            "columns_odd": int(bits == 4 and part % 2),
             "columns_short": int(valid > columns),
         }
-        if rows * columns * bits // 8 <= 32768:
-            expected["valid_bytes"] = rows * columns * bits // 8
+        if rows * part * bits // 8 <= 32768:
+            expected["valid_bytes"] = rows * part * bits // 8
         where = f"{row.name} {rows} x {valid} of {columns}"
         for name, value in expected.items():
             assert getattr(dut, name).value == value, (
                 f"{where}: {name} is {getattr(dut, name).value.to_unsigned()}, not {value}"
             )
         needed = {
-            "matrix_code": matrix_code(rows, columns, bits),
+            "matrix_code": matrix_code(rows, part, bits),
             "row_vector_code": matrix_code(rows, 1, bits),
             "column_vector_code": matrix_code(valid, 1, bits),
         }

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from linxtile.config import CoreConfig
+from linxtile.isa.operations import operation
 from linxtile_rtl.scheduler import Scheduler
 from linxtile_sim.unit import run_unit
 
@@ -15,14 +16,21 @@ CONFIGS = {
 }
 
 
+MOVES = {
+    "move_tiles": 8,
+    "move_layouts": sorted({layout.name for name in ("TLOAD", "TSTORE") for layout in operation(name).layouts}),
+}
+
+
 def run(name, testcase, **parameters):
-    config = CoreConfig(name=name, **CONFIGS.get(name, {}))
+    given = {**MOVES, **CONFIGS[name]}
+    config = CoreConfig(name=name, **given)
     run_unit(
         Scheduler(config=config),
         BENCH,
         testcase=testcase,
         simulator="verilator",
-        parameters={"config": {"name": name, **CONFIGS.get(name, {})}, **parameters},
+        parameters={"config": {"name": name, **given}, **parameters},
     )
 
 

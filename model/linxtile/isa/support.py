@@ -20,6 +20,7 @@ _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("TROWSUM TROWMAX TROWMIN TROWEXPANDSUB", _INTEGERS_AND_FLOATS),
     ("TEXPANDS TROWEXPAND", ARITHMETIC),
     ("TLOAD TSTORE", operation("TLOAD").source_types or ()),
+    ("TMOV", operation("TMOV").source_types or ()),
 )
 
 

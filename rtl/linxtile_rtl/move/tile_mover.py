@@ -15,6 +15,9 @@ from .run_mover import LINES_AHEAD, RunMover
 
 __all__ = ["TileMover"]
 
+MOVES_UNDER_WAY = 4
+"""Most moves between command and done."""
+
 
 class TileMover(wiring.Component):
     """Copy the valid area of a tile into a tile of another order (TMOV); every line of the destination is written once, whole.
@@ -88,7 +91,7 @@ class TileMover(wiring.Component):
         settled_reads = self._read(m, runs.read, blocks.read, by_blocks, drop)
         settled_writes = self._write(m, line, line_valid, line_taken, drop)
 
-        commands = Signal(range(5))
+        commands = Signal(range(MOVES_UNDER_WAY + 1))
         accepted, reported = self.command.valid & self.command.ready, self.done.valid & self.done.ready
         settled = settled_reads & settled_writes
         m.d.comb += [drop.eq(self.flush | dropping), self.idle.eq(settled & (drop | (commands == 0)))]

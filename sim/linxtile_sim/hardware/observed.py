@@ -40,7 +40,7 @@ class ObservedCore(TileCore):
         """Note the cycle of every transfer under the tag of its block."""
         m = super().elaborate(platform)
         scheduler, record = m.submodules.scheduler, self.retire.p
-        commands = (scheduler.loads, scheduler.stores, scheduler.vectors)
+        commands = (scheduler.loads, scheduler.stores, scheduler.moves, scheduler.vectors)
         blocks = Signal(data.ArrayLayout(stages_layout(), self._config.blocks_in_flight))
         # Each description enters the ring once, in order; after a fault the ring goes on at the block that faulted.
         next_tag = Signal(tag_bits(self._config))

@@ -44,6 +44,9 @@ module simulation_tiles #(
     input write_1_valid,
     input [ADDRESS_BITS-1:0] write_1_address,
     input [8*BYTES-1:0] write_1_data,
+    input write_2_valid,
+    input [ADDRESS_BITS-1:0] write_2_address,
+    input [8*BYTES-1:0] write_2_data,
     input [ADDRESS_BITS-1:0] read_address,
     output [8*BYTES-1:0] read_data
 );
@@ -59,5 +62,6 @@ module simulation_tiles #(
     always @(posedge clk) begin
         if (write_0_valid) lines[write_0_address] <= write_0_data;
         if (write_1_valid) lines[write_1_address] <= write_1_data;
+        if (write_2_valid) lines[write_2_address] <= write_2_data;
     end
 endmodule

@@ -6,7 +6,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from linxtile.config import CoreConfig
-from linxtile_rtl.core import trace_signature
+from linxtile_rtl.core import TILE_WRITERS, trace_signature
 from linxtile_rtl.fetch import WordAligner
 from linxtile_rtl.layouts import BlockKind, flags_layout, granule_bits, line_bits, retire_layout
 from linxtile_rtl.queues import state_layout
@@ -46,8 +46,8 @@ class SimulationTop(wiring.Component):
         Changes after each retired block; ``event`` then holds its record and the state.
     cycle : Out(32)
         Cycles since reset.
-    trace : Out(trace_signature(config)).array(2)
-        Lines written to the tile RAM: by the vector engine and by the load engine.
+    trace : Out(trace_signature(config)).array(TILE_WRITERS)
+        Lines written to the tile RAM, as the core shows them.
     tile_line, tile_value
         What was last written to a line of the tile RAM; combinational.
     """
@@ -67,7 +67,7 @@ class SimulationTop(wiring.Component):
             "event_toggle": Out(1),
             "event": Out(event_layout(config)),
             "cycle": Out(32),
-            "trace": Out(trace_signature(self._config)).array(2),
+            "trace": Out(trace_signature(self._config)).array(TILE_WRITERS),
             "tile_line": In(line_bits(config)),
             "tile_value": Out(config.vector_bytes * 8),
         })  # fmt: skip
