@@ -7,11 +7,21 @@ from linxtile.asm_check import count_text
 from linxtile.cli_asm import Subparsers
 from linxtile.cli_files import UsageError
 from linxtile.config import CoreConfig
-from linxtile.isa.operations import OPERATIONS, Operation, operation
-from linxtile.isa.support import MODEL_OPERATIONS, RTL_OPERATIONS
+from linxtile.isa.codes import Layout
+from linxtile.isa.operations import OPERATIONS, Operation, Shape, operation
+from linxtile.isa.support import (
+    MODEL_LAYOUTS,
+    MODEL_MOVE_TILES,
+    MODEL_OPERATIONS,
+    RTL_LAYOUTS,
+    RTL_MOVE_TILES,
+    RTL_OPERATIONS,
+)
 from linxtile.isa.types import DATA_TYPES
 
 _LEGEND = "B model and RTL, M model only, R RTL only, . allowed by the ISA, blank not allowed"
+
+_MARKS = {(True, True): "B", (True, False): "M", (False, True): "R", (False, False): "."}
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -44,7 +54,8 @@ def _ops(arguments: argparse.Namespace) -> int:
         return 0
     print("\n".join(_table(rows, config)))
     for row in rows if arguments.names else []:
-        print(f"\n{row.name}: {row.semantics}\n  {row.page}\n  {_operands(row)}")
+        lines = [f"\n{row.name}: {row.semantics}", row.page, _operands(row), *_layouts(row, config)]
+        print("\n  ".join(lines))
     return 0
 
 
@@ -58,9 +69,7 @@ def _entry(row: Operation, config: CoreConfig) -> dict[str, dict[str, bool]]:
 def _mark(row: Operation, name: str, config: CoreConfig) -> str:
     if row.source_types is None or name not in row.source_types:
         return " "
-    return {(True, True): "B", (True, False): "M", (False, True): "R", (False, False): "."}[
-        model_runs(row, name), _rtl_runs(config, row.name, name)
-    ]
+    return _MARKS[model_runs(row, name), _rtl_runs(config, row.name, name)]
 
 
 def _table(rows: list[Operation], config: CoreConfig) -> list[str]:
@@ -71,6 +80,26 @@ def _table(rows: list[Operation], config: CoreConfig) -> list[str]:
     for row in rows:
         marks = " ".join(f"{_mark(row, name, config):^{len(name)}}" for name in names)
         lines.append(f"{row.name:{width}}  {marks}".rstrip())
+    return lines
+
+
+def _layouts(row: Operation, config: CoreConfig) -> list[str]:
+    """Return a line with the layouts of an operation that has a choice, and one with the most tiles of a load or store."""
+    layouts = row.layouts or ()
+    if len(layouts) < 2:
+        return []
+    external = row.shape in (Shape.LOAD, Shape.STORE)
+
+    def mark(layout: Layout) -> str:
+        in_model, in_rtl = row.name in MODEL_OPERATIONS, row.name in config.operations and row.name in RTL_OPERATIONS
+        if external:
+            in_model &= layout in MODEL_LAYOUTS
+            in_rtl &= layout.name in config.move_layouts and layout in RTL_LAYOUTS
+        return _MARKS[in_model, in_rtl]
+
+    lines = ["layouts: " + ", ".join(f"{layout.name} {mark(layout)}" for layout in layouts)]
+    if external:
+        lines.append(f"tiles: up to {MODEL_MOVE_TILES} in the model, {min(config.move_tiles, RTL_MOVE_TILES)} in the RTL")
     return lines
 
 
