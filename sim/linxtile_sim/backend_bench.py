@@ -19,6 +19,7 @@ from linxtile.retired import flag_names
 from linxtile_rtl.layouts import BlockKind, width_code
 from linxtile_rtl.scheduler import ENGINES
 
+from .axi_check import AxiError
 from .backend import TASK, Observed, Task
 from .hardware.observed import NO_ENGINE
 from .lockstep import Difference, core_queues, flag_bits, run_in_lockstep
@@ -64,7 +65,7 @@ async def run_task(dut: Any) -> None:
             checks = (await run_in_lockstep(session, task.scenario, task.config)).checks
         else:
             complaint = await _run_alone(session, task)
-    except (Difference, HangError) as difference:
+    except (Difference, HangError, AxiError) as difference:
         complaint = str(difference).removeprefix(f"{task.scenario.name}, ").removeprefix(f"{task.scenario.name}: ")
     answer = await _observed(session, task, checks, complaint)
     Path(task.answer).write_bytes(pickle.dumps(answer))
@@ -74,7 +75,7 @@ async def _run_alone(session: Recorder, task: Task) -> str | None:
     """Run without comparing; return what the simulated memory complains about."""
     scenario = task.scenario
     await session.reset()
-    session.pace(latency=scenario.pace.latency, stalls=scenario.pace.stalls)
+    session.pace(scenario.pace)
     await session.fill(task.pages, scenario.error_pages)
     await session.set_registers(scenario.registers)
     async for _ in session.run(scenario.address, len(scenario.image)):

@@ -7,6 +7,7 @@ from typing import Any
 
 import cocotb
 
+from .axi_check import AxiError
 from .cosim import PLAN, Outcome, Plan
 from .lockstep import Difference, run_in_lockstep
 from .session import CoreSession, HangError
@@ -24,7 +25,7 @@ async def run_plan(dut: Any) -> None:
     for scenario in plan.scenarios:
         try:
             outcomes.append(Outcome(scenario.name, await run_in_lockstep(session, scenario, config)))
-        except (Difference, HangError) as difference:
+        except (Difference, HangError, AxiError) as difference:
             outcomes.append(Outcome(scenario.name, None, f"{scenario.name}: {difference}"))
             session.forget_everything()
             complaints += 1

@@ -47,7 +47,7 @@ async def run_in_lockstep(session: CoreSession, scenario: Scenario, config: Core
     result = machine.run()
     report = Report(result)
     await session.reset()
-    session.pace(latency=scenario.pace.latency, stalls=scenario.pace.stalls)
+    session.pace(scenario.pace)
     await session.fill(scenario.pages(result), scenario.error_pages)
     await session.set_registers(scenario.registers)
     started = session.cycle

@@ -13,10 +13,21 @@ __all__ = ["Pace", "Scenario"]
 
 @dataclass(frozen=True)
 class Pace:
-    """How the memory behaves: ``latency`` cycles, and the chances that AR, R, AW, W and B rest in a cycle."""
+    """How the memory behaves.
+
+    Attributes
+    ----------
+    latency : int
+        Cycles of each answer, at least 1.
+    stalls : tuple of float
+        Chances that AR, R, AW, W and B rest in a cycle.
+    jitter : int
+        Mask, up to 1023, of random cycles that are added to the latency of each answer.
+    """
 
     latency: int = 10
     stalls: tuple[float, float, float, float, float] = (0, 0, 0, 0, 0)
+    jitter: int = 0
 
 
 @dataclass(frozen=True)

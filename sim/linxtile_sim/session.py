@@ -13,8 +13,11 @@ from linxtile_rtl.core import TILE_WRITERS
 from linxtile_rtl.gpr import INDEX_BITS
 from linxtile_rtl.layouts import line_write_layout
 
+from .axi_check import AxiError
+from .hardware.axi_rules import RULES
 from .hardware.memory import PAGE_BYTES, PAGES, page_slot
 from .hardware.top import event_layout
+from .scenario import Pace
 from .streams import unpack
 
 __all__ = ["CLOCK_NANOSECONDS", "CoreSession", "Event", "HangError", "find_salt", "memory_holds"]
@@ -71,7 +74,7 @@ class CoreSession:
         """Start the clock and reset the core, with every input at rest."""
         for name in (
             "program_start", "program_address", "program_bytes", "gpr_write", "gpr_index", "gpr_data", "resume",
-            "host_latency", "host_page_write", "host_page_slot", "host_page_number", "host_page_present", "host_page_error",
+            "host_latency", "host_jitter", "host_page_write", "host_page_slot", "host_page_number", "host_page_present", "host_page_error",
             "host_salt", "host_line_write", "host_line", "host_line_data", "tile_line", *(f"host_stalls_{i}" for i in range(5)),
         ):  # fmt: skip
             getattr(self._dut, name).value = 0
@@ -88,10 +91,11 @@ class CoreSession:
         # The core is busy until its registers are clear.
         await self._cycles(REGISTERS_CLEAR)
 
-    def pace(self, *, latency: int = 10, stalls: Iterable[float] = (0, 0, 0, 0, 0)) -> None:
-        """Set the memory latency in cycles and the chance that AR, R, AW, W, B rest in a cycle."""
-        self._dut.host_latency.value = latency
-        for channel, chance in enumerate(stalls):
+    def pace(self, pace: Pace) -> None:
+        """Let the memory behave as ``pace`` says."""
+        self._dut.host_latency.value = pace.latency
+        self._dut.host_jitter.value = pace.jitter
+        for channel, chance in enumerate(pace.stalls):
             getattr(self._dut, f"host_stalls_{channel}").value = int(chance * 256)
 
     async def fill(self, pages: Mapping[int, bytes], error_pages: Iterable[int] = ()) -> None:
@@ -199,12 +203,17 @@ class CoreSession:
         while True:
             toggle = ValueChange(self._dut.event_toggle)
             if await First(toggle, patience) is patience:
+                self._assert_axi()
                 raise HangError(f"nothing retired for {self._patience} cycles")
             # At the edge itself some outputs may still show what they were before it.
             await FallingEdge(self._dut.clk)
             event = self._event()
+            self._assert_axi()
+            over = event.record["kind"].name in ("FAULT", "FINISH")
+            if over and self._dut.axi_open.value == 1:
+                raise AxiError("the program has ended and the bus is not idle")
             yield event
-            if event.record["kind"].name in ("FAULT", "FINISH"):
+            if over:
                 return
             if event.record["trap_after"]:
                 self._dut.resume.value = 1
@@ -215,9 +224,13 @@ class CoreSession:
         """Return what the simulated memory has to complain about, or None; ``strays`` are writes to unmapped pages."""
         if strays and self._dut.host_stray.value == 1:
             return "the core wrote to a page that the program does not own"
-        if self._dut.host_protocol_error.value == 1:
-            return "the core broke the AXI protocol"
         return None
+
+    def _assert_axi(self) -> None:
+        """Raise if a rule of AXI4 was broken since the reset."""
+        bits = self._dut.axi_broken.value.to_unsigned()
+        if bits:
+            raise AxiError("; ".join(text for place, text in enumerate(RULES.values()) if bits >> place & 1))
 
     @property
     def cycle(self) -> int:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.hdl import Cat, ClockSignal, Instance, Module, Mux, Signal
+from amaranth.hdl import Cat, ClockSignal, Instance, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
@@ -10,18 +10,16 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for, exact_log2
 
 from linxtile.config import CoreConfig
-from linxtile_rtl.axi import axi4_signature
+from linxtile_rtl.axi import PAGE_BYTES, RESPONSE_BITS, Response, axi4_signature
 from linxtile_rtl.fetch import beat_layout
 
 from .digest import mixed
+from .stalls import LATENCY_BITS, Delay, Stall
 
 __all__ = ["PAGES", "PAGE_BYTES", "SimulatedMemory", "host_signature", "page_slot"]
 
-PAGE_BYTES = 4096
 PAGES = 512
 QUEUED_BURSTS = 256
-OKAY = 0
-SLVERR = 2
 AGE_BITS = 20
 
 
@@ -47,19 +45,23 @@ def host_signature(config: CoreConfig) -> wiring.Signature:
     -------
     latency
         Cycles from an accepted read address to its first beat, and from a last write beat to its response; at least 1.
+    jitter
+        Mask of random cycles that are added to each latency.
     stalls
         Chance in 256 that a channel rests in a cycle: AR, R, AW, W, B.
     page_write, page_slot, page_number, page_present, page_error
-        Let slot ``page_slot`` hold page ``page_number`` (address / 4096); it has to be its :func:`page_slot`.
+        Let slot ``page_slot`` hold page ``page_number`` (address / 4096); it has to be its :func:`page_slot`. Pages with
+        an error answer SLVERR where their number is even, DECERR where it is odd.
     salt
         Second argument of :func:`page_slot`.
     line_write, line, line_data, line_value
         Write or look at a line (of ``axi_data_bytes``) of the slots; ``line_value`` is combinational.
-    stray, protocol_error
-        Sticky: a write to an unmapped page; a burst across 4 KiB, of a wrong type or size, or with W last misplaced.
+    stray
+        Sticky: a write to an unmapped page.
     """
     return wiring.Signature({
-        "latency": Out(10),
+        "latency": Out(LATENCY_BITS),
+        "jitter": Out(LATENCY_BITS),
         "stalls": Out(8).array(5),
         "salt": Out(bits_for(PAGES - 1)),
         "page_write": Out(1),
@@ -72,7 +74,6 @@ def host_signature(config: CoreConfig) -> wiring.Signature:
         "line_data": Out(config.axi_data_bytes * 8),
         "line_value": In(config.axi_data_bytes * 8),
         "stray": In(1),
-        "protocol_error": In(1),
     })  # fmt: skip
 
 
@@ -110,42 +111,6 @@ class LinePorts:
     def outputs(self) -> dict[str, Signal]:
         """Return what the module drives, by port name."""
         return {f"{name}_data": getattr(self, name).data for name in ("host", "fetch", "read")}
-
-
-class Stall(wiring.Component):
-    """Holds a stream back at random: opens with probability ``1 - level / 256``, then stays open until a transfer.
-
-    Members
-    -------
-    level : In(8)
-        Zero never holds back.
-    taken : In(1)
-        A transfer happens in this cycle.
-    open : Out(1)
-        Whether valid (or ready) may be shown.
-    """
-
-    level: Signal
-    taken: Signal
-    open: Signal
-
-    def __init__(self, *, seed: int):
-        self._seed = seed
-        super().__init__({"level": In(8), "taken": In(1), "open": Out(1)})
-
-    def elaborate(self, platform: object) -> Module:
-        """Draw from a 31-bit shift register, eight steps a cycle."""
-        m = Module()
-        state = Signal(31, init=self._seed)
-        bits = [state[i] for i in range(31)]
-        for _ in range(8):
-            bits = [bits[30] ^ bits[27], *bits[:30]]
-        m.d.sync += state.eq(Cat(*bits))
-        held = Signal()
-        allowed = state[:8] >= self.level
-        m.d.comb += self.open.eq(held | allowed)
-        m.d.sync += held.eq(self.open & ~self.taken)
-        return m
 
 
 class SimulatedMemory(wiring.Component):
@@ -212,6 +177,16 @@ class SimulatedMemory(wiring.Component):
         m.d.comb += stall.level.eq(self.host.stalls[channel])
         return stall
 
+    def _delay(self, m: Module, number: int, name: str, ended: Value) -> Signal:
+        """Return the cycles that the answer under way on a channel takes."""
+        m.submodules[f"delay_{name}"] = delay = Delay(seed=0x2345678 * (number + 1) % 0x7FFFFFFF)
+        m.d.comb += [delay.latency.eq(self.host.latency), delay.jitter.eq(self.host.jitter), delay.ended.eq(ended)]
+        return delay.cycles
+
+    @staticmethod
+    def _refusal(page_number_bit: Value) -> Value:
+        return Mux(page_number_bit, Response.DECERR, Response.SLVERR)
+
     def _look_up(self, m: Module, address: Signal, name: str) -> tuple[Signal, Signal, Signal]:
         """Return line index, whether the page is mapped, whether it is an error page."""
         number = address[12:]
@@ -254,14 +229,6 @@ class SimulatedMemory(wiring.Component):
             queue.w_en.eq(taken),
             queue.w_data.eq(Cat(channel.p.addr, channel.p.len, self._now)),
         ]
-        last_byte = Signal(13 + 8, name=f"{name}_last_byte")
-        m.d.comb += last_byte.eq(channel.p.addr[:12] + ((channel.p.len + 1) << self._line_shift) - 1)
-        aligned = channel.p.addr[: self._line_shift] == 0
-        with m.If(
-            taken
-            & ((last_byte > PAGE_BYTES - 1) | ~aligned | (channel.p.burst != 1) | (channel.p.size != self._line_shift))
-        ):
-            m.d.sync += self.host.protocol_error.eq(1)
         age = Signal(AGE_BITS, name=f"{name}_age")
         m.d.comb += age.eq(self._now - queue.r_data[bits + 8 :])
         return queue, queue.r_data[:bits], age
@@ -278,13 +245,15 @@ class SimulatedMemory(wiring.Component):
         line, mapped, error = self._look_up(m, address, "read")
         taken = channel.valid & channel.ready
         last = beat == queue.r_data[bits : bits + 8]
+        delay = self._delay(m, 0, "r", taken & last)
+        page_shift = exact_log2(PAGE_BYTES)
         started = Signal(name="read_started")
         m.d.comb += [
             port.address.eq(line),
             stall.taken.eq(taken),
-            channel.valid.eq(queue.r_rdy & stall.open & (started | (age >= self.host.latency))),
+            channel.valid.eq(queue.r_rdy & stall.open & (started | (age >= delay))),
             channel.p.data.eq(Mux(mapped & ~error, port.data, 0)),
-            channel.p.resp.eq(Mux(error, SLVERR, OKAY)),
+            channel.p.resp.eq(Mux(error, self._refusal(address[page_shift]), Response.OKAY)),
             channel.p.last.eq(last),
             queue.r_en.eq(taken & last),
         ]
@@ -320,10 +289,9 @@ class SimulatedMemory(wiring.Component):
             m.d.sync += [beat.eq(Mux(last, 0, beat + 1)), refused.eq(~last & (refused | error))]
             with m.If(~mapped):
                 m.d.sync += self.host.stray.eq(1)
-            with m.If(channel.p.last != last):
-                m.d.sync += self.host.protocol_error.eq(1)
         self._digest(m, address, channel, stored)
-        self._responses(m, taken & last, refused | error)
+        refusal = self._refusal(address[exact_log2(PAGE_BYTES)])
+        self._responses(m, taken & last, Mux(refused | error, refusal, Response.OKAY))
 
     def _digest(self, m: Module, address: Signal, channel: stream.Interface, stored: Signal) -> None:
         total = Signal(64)
@@ -335,20 +303,21 @@ class SimulatedMemory(wiring.Component):
         kept = Mux(self.written_clear, 0, self.written)
         m.d.sync += self.written.eq(kept + Mux(stored, total, 0))
 
-    def _responses(self, m: Module, finished: Signal, refused: Signal) -> None:
+    def _responses(self, m: Module, finished: Value, answer: Value) -> None:
         channel = self.axi.b
         stall = self._stall(m, 4, "b")
-        m.submodules.b_queue = queue = SyncFIFO(width=1 + AGE_BITS, depth=QUEUED_BURSTS)
+        m.submodules.b_queue = queue = SyncFIFO(width=RESPONSE_BITS + AGE_BITS, depth=QUEUED_BURSTS)
         taken = channel.valid & channel.ready
+        delay = self._delay(m, 1, "b", taken)
         age = Signal(AGE_BITS, name="b_age")
         started = Signal(name="response_started")
         m.d.comb += [
             queue.w_en.eq(finished),
-            queue.w_data.eq(Cat(refused, self._now)),
-            age.eq(self._now - queue.r_data[1:]),
+            queue.w_data.eq(Cat(Value.cast(answer)[:RESPONSE_BITS], self._now)),
+            age.eq(self._now - queue.r_data[RESPONSE_BITS:]),
             stall.taken.eq(taken),
-            channel.valid.eq(queue.r_rdy & stall.open & (started | (age >= self.host.latency))),
-            channel.p.resp.eq(Mux(queue.r_data[0], SLVERR, OKAY)),
+            channel.valid.eq(queue.r_rdy & stall.open & (started | (age >= delay))),
+            channel.p.resp.eq(queue.r_data[:RESPONSE_BITS]),
             queue.r_en.eq(taken),
         ]
         m.d.sync += started.eq(channel.valid & ~taken)

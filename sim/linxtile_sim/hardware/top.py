@@ -11,6 +11,7 @@ from linxtile_rtl.fetch import WordAligner
 from linxtile_rtl.layouts import BlockKind, flags_layout, granule_bits, line_bits, retire_layout
 from linxtile_rtl.queues import state_layout
 
+from .axi_rules import RULES, AxiRules
 from .digest import WORD_BYTES, mixed
 from .memory import SimulatedMemory, host_signature
 from .observed import ObservedCore, stages_layout
@@ -48,6 +49,8 @@ class SimulationTop(wiring.Component):
         Cycles since reset.
     trace : Out(trace_signature(config)).array(TILE_WRITERS)
         Lines written to the tile RAM, as the core shows them.
+    axi_broken : Out(len(RULES)), axi_open : Out(1)
+        Rules of AXI4 that the port broke since reset, and whether anything is under way on it.
     tile_line, tile_value
         What was last written to a line of the tile RAM; combinational.
     """
@@ -68,6 +71,8 @@ class SimulationTop(wiring.Component):
             "event": Out(event_layout(config)),
             "cycle": Out(32),
             "trace": Out(trace_signature(self._config)).array(TILE_WRITERS),
+            "axi_broken": Out(len(RULES)),
+            "axi_open": Out(1),
             "tile_line": In(line_bits(config)),
             "tile_value": Out(config.vector_bytes * 8),
         })  # fmt: skip
@@ -78,6 +83,7 @@ class SimulationTop(wiring.Component):
         m.submodules.core = core = ObservedCore(config=self._config)
         m.submodules.aligner = aligner = WordAligner(config=self._config)
         m.submodules.memory = memory = SimulatedMemory(config=self._config)
+        m.submodules.axi_rules = rules = AxiRules(config=self._config)
         kind = core.retire.p.kind
         wiring.connect(m, aligner.o, core.words)
         wiring.connect(m, aligner.request, memory.fetch)
@@ -85,6 +91,9 @@ class SimulationTop(wiring.Component):
         wiring.connect(m, core.memory, memory.axi)
         wiring.connect(m, wiring.flipped(self.host), memory.host)
         m.d.comb += [
+            *rules.watch(core.memory),
+            self.axi_broken.eq(rules.broken),
+            self.axi_open.eq(rules.open),
             aligner.start.valid.eq(self.program_start),
             aligner.start.p.address.eq(self.program_address),
             aligner.start.p.length_bytes.eq(self.program_bytes),
