@@ -12,7 +12,9 @@ from linxtile.isa.types import NO_TYPE, data_type
 from linxtile.isa.words import WORDS, encode_word
 from linxtile.memory import PAGE_BYTES
 
-from .programs import BASE_REGISTER, INPUT_BASE, OUTPUT_BASE, Builder, random_program
+from .builder import Builder
+from .move_programs import BASE_REGISTER
+from .programs import INPUT_BASE, OUTPUT_BASE, random_program
 from .scenario import Scenario
 
 __all__ = ["BREAKERS", "breaking_program", "mutated_program"]
