@@ -6,7 +6,7 @@ PRESETS := small default
 export AMARANTH_USE_YOSYS := builtin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim test sweep waves verilog synth bench mutants docs lint clean
+.PHONY: help setup sim test sweep soak waves verilog synth bench mutants docs lint clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-9s %s\n", $$1, $$2 }'
@@ -25,6 +25,9 @@ test: setup  ## every test but the long sweeps
 
 sweep: setup  ## the long sweeps that test and sim leave out
 	$(PYTEST) -m slow tb
+
+soak: setup  ## 2,000 random move programs with faults on a slow and irregular memory, in lockstep with the model
+	$(PY) -m linxtile_sim.soak
 
 waves: setup  ## run the first example with waves, and write a GTKWave save file
 	$(PY) -m linxtile_sim.example --waves

@@ -16,14 +16,16 @@ class Progress:
     what : str
         What runs.
     total : int
-        Bytes of program to go through.
+        Bytes of program to go through, or what ``unit`` names.
+    unit : str
+        What is counted.
     """
 
-    def __init__(self, what: str, total: int):
-        self._bar = _bar(what, total)
+    def __init__(self, what: str, total: int, unit: str = "B"):
+        self._bar = _bar(what, total, unit)
 
     def at(self, done: int) -> None:
-        """Show that ``done`` bytes of the program are behind."""
+        """Show that ``done`` of the total are behind."""
         if self._bar is not None and done > self._bar.n:
             self._bar.update(done - self._bar.n)
 
@@ -37,11 +39,11 @@ class Progress:
             self._bar.close()
 
 
-def _bar(what: str, total: int) -> Any:
+def _bar(what: str, total: int, unit: str) -> Any:
     if not sys.stderr.isatty():
         return None
     try:
         from tqdm import tqdm
     except ImportError:
         return None
-    return tqdm(total=total, desc=what, unit="B", unit_scale=True, delay=DELAY, leave=False, file=sys.stderr)
+    return tqdm(total=total, desc=what, unit=unit, unit_scale=True, delay=DELAY, leave=False, file=sys.stderr)

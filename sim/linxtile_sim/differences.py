@@ -1,6 +1,7 @@
 """Words for the first byte in which model and core differ: operation, tile, element, values, what went in."""
 
 from linxtile.isa.block import Block
+from linxtile.isa.codes import Layout
 from linxtile.isa.operations import Shape
 from linxtile.isa.types import DataType, Kind
 from linxtile.queues import QueueState
@@ -65,10 +66,14 @@ def _element(block: Block, tile: StoredTile, offset: int, actual: bytes, before:
     # Of two elements in a byte the lower one may agree.
     if element_code(actual, index, bits) == element_code(expected, index, bits):
         index += 1
-    columns = 1 if block.operation.shape is Shape.ROW_REDUCE else block.columns
-    row, column = divmod(index, columns)
     got = show_code(element_code(actual, index, bits), data_type)
     wanted = show_code(element_code(expected, index, bits), data_type)
+    if block.operation.shape in (Shape.LOAD, Shape.MOVE) and (
+        block.layout is not Layout.NORM or len(block.destinations) > 1
+    ):
+        return f"element number {index}, byte {offset}: got {got}, expected {wanted}, {block.layout.name}"
+    columns = 1 if block.operation.shape is Shape.ROW_REDUCE else block.columns
+    row, column = divmod(index, columns)
     place = f"element ({row}, {column}), byte {offset}: got {got}, expected {wanted}"
     valid_columns = 1 if block.operation.shape is Shape.ROW_REDUCE else block.valid_columns
     if row >= block.valid_rows or column >= valid_columns:

@@ -17,7 +17,7 @@ from .move_programs import BASE_REGISTER
 from .programs import INPUT_BASE, OUTPUT_BASE, random_program
 from .scenario import Scenario
 
-__all__ = ["BREAKERS", "breaking_program", "mutated_program"]
+__all__ = ["BREAKERS", "breakable", "breaking_program", "mutated_program"]
 
 Breaker = Callable[[Builder], None]
 
@@ -63,7 +63,7 @@ def breaking_program(rule: Rule, seed: int, config: CoreConfig) -> Scenario:
     Raises
     ------
     KeyError
-        No block of this configuration can break the rule.
+        No block can break the rule.
     """
     rng = random.Random(seed)
     legal = random_program(seed, config, blocks=8, largest=1024)
@@ -265,6 +265,16 @@ def _parm_capacity(builder: Builder) -> None:
                  source0=source_code(Queue.N, 1))  # fmt: skip
 
 
+def _parm_split(builder: Builder) -> None:
+    """A load of two tiles that differ in size, or share an odd number of columns."""
+    size, columns = builder.rng.choice([(2 * _BLOCK, 4), (_BLOCK, 5)])
+    builder.set_registers({BASE_REGISTER: INPUT_BASE})
+    builder.word("BSTART.TMA", function=operation("TLOAD").function, data_type=data_type("U8").code)
+    builder.dimensions(3, 2, columns)
+    builder.word("B.IOR", source0=BASE_REGISTER)
+    builder.tile_words([], [(Queue.T, _BLOCK), (Queue.U, size)])
+
+
 def _parm_align(builder: Builder) -> None:
     """A load with rows that begin in the middle of a byte, or into fractals that are not whole."""
     rng = builder.rng
@@ -364,6 +374,7 @@ BREAKERS: dict[Rule, Breaker] = {
     Rule.PARM_ZERO: _parm_zero,
     Rule.TILE_UNREADABLE: _tile_unreadable,
     Rule.PARM_SIZE: _parm_size,
+    Rule.PARM_SPLIT: _parm_split,
     Rule.PARM_VALID_COL: _valid_column,
     Rule.PARM_VALID_ROW: _valid_row,
     Rule.PARM_ALIGN: _parm_align,
@@ -372,4 +383,9 @@ BREAKERS: dict[Rule, Breaker] = {
     Rule.MEM_READ: _memory("TLOAD"),
     Rule.MEM_WRITE: _memory("TSTORE"),
 }
-"""For each rule that one block of the present core can break, what writes such a block."""
+"""For each rule that one block can break, what writes such a block."""
+
+
+def breakable(config: CoreConfig) -> list[Rule]:
+    """Return the rules that a block of a configuration can break: moves of one tile have nothing to split."""
+    return [rule for rule in BREAKERS if rule is not Rule.PARM_SPLIT or config.move_tiles > 1]

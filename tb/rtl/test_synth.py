@@ -2,7 +2,8 @@
 
 import pytest
 
-from linxtile_rtl.synth import report, synthesise, unit_of
+from linxtile_rtl.gates import AIM, move_config, print_gates
+from linxtile_rtl.synth import GATES, report, synthesise, unit_of
 from linxtile_rtl.yosys import YosysError
 
 TWO_REGISTERS = """
@@ -51,3 +52,38 @@ def test_a_unit_is_what_stands_below_the_top_or_is_shared():
         "binder",
         "lane",
     ]
+
+
+MAJORITY = """
+module top(input clk, input a, input b, input c, output reg o);
+  always @(posedge clk) o <= a & b | c & (a ^ b);
+endmodule
+"""
+
+
+@pytest.mark.parametrize("flatten", [True, False])
+def test_gates_are_counted_apart_from_flip_flops(tmp_path, flatten):
+    (module,) = synthesise(MAJORITY, "top", tmp_path, target=GATES, flatten=flatten)
+    # Two gates with a multiplexer, four without.
+    assert 2 <= module.cells["gates"] <= 4
+    assert module.cells["FF"] == 1
+
+
+def test_gates_of_modules_add_up(tmp_path):
+    modules = synthesise(TWO_REGISTERS, "top", tmp_path, target=GATES)
+    assert report(modules, "top", GATES).splitlines()[-1].split() == ["all", "0", "8"]
+    (module,) = synthesise(TWO_REGISTERS, "top", tmp_path, target=GATES, flatten=True)
+    assert module.cells == {"gates": 0, "FF": 8}
+
+
+def test_the_move_engines_are_measured_without_a_transposer():
+    config = move_config()
+    assert (config.axi_data_bytes, config.reads_outstanding) == (8, 16)
+    assert config.move_layouts >= {"NORM"} and not config.move_layouts & {"ND2ZN", "DN2NZ", "NZ2DN", "ZN2ND"}
+
+
+@pytest.mark.slow
+def test_the_gates_of_the_move_engines_are_told_against_their_aim(capsys):
+    total = print_gates()
+    assert total > 1000
+    assert capsys.readouterr().out.splitlines()[-2].startswith(f"{total} gates, {abs(total - AIM)} ")
