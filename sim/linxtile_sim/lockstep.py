@@ -28,11 +28,12 @@ class Difference(AssertionError):
 
 @dataclass
 class Report:
-    """What a run in lockstep did."""
+    """What a run in lockstep did; ``bursts`` are the reads and the writes of the memory port."""
 
     result: RunResult
     cycles: int = 0
     checks: int = 0
+    bursts: tuple[int, int] = (0, 0)
     closed_at: list[int] = field(default_factory=list)
     retired_at: list[int] = field(default_factory=list)
 
@@ -73,6 +74,7 @@ async def run_in_lockstep(session: CoreSession, scenario: Scenario, config: Core
         before = retired.queues
         index += 1
     report.cycles = session.cycle - started
+    report.bursts = session.bursts
     await _compare_after(session, scenario, machine.gprs, result, report)
     return report
 

@@ -93,8 +93,9 @@ class _Writer:
         names = [(*self._name(number), self.rng.random() < 0.3) for number in sources]
         self._follow(move, names, self._queues(_destination_count(move)))
         self.steps.append(Step(move, tuple(sources)))
-        if move.name == "TLOAD" and move.stride is not None and REGION_BYTES <= move.stride < 1 << 40:
-            self.memory |= {address: self.rng.randbytes(move.line_bytes) for address in move.line_addresses}
+        if move.name == "TLOAD":
+            outside = [address for address in move.line_addresses if not _in_regions(address, move.line_bytes)]
+            self.memory |= {address: self.rng.randbytes(move.line_bytes) for address in outside}
 
     def append_last(self, move: Move) -> None:
         """Append a move that may break any rule; nothing that comes after it is followed."""
@@ -135,6 +136,10 @@ class _Writer:
     def _name(self, number: int) -> tuple[Queue, int]:
         tile = self._tiles[number]
         return next((queue, index) for queue, index, entry in self.builder.live() if entry is tile)
+
+
+def _in_regions(address: int, count: int) -> bool:
+    return any(region <= address and address + count <= region + REGION_BYTES for region in (INPUT_BASE, OUTPUT_BASE))
 
 
 def _source_count(move: Move) -> int:

@@ -295,8 +295,9 @@ def _aligned(rng: random.Random, base: int, move: Move, kind: str) -> int:
         case "byte":
             return base | 1
         case _:
-            reach = rng.randint(1, min(move.line_bytes, 63))
-            return (base // PAGE_BYTES + 1) * PAGE_BYTES - (reach if reach <= PAGE_BYTES - base % PAGE_BYTES else 0)
+            reach = rng.randint(1, min(max(move.line_bytes - 1, 1), 63))
+            end = (base // PAGE_BYTES + 1) * PAGE_BYTES
+            return (end if end - reach >= base else end + PAGE_BYTES) - reach
 
 
 def unsupported_layouts(config: CoreConfig) -> Iterator[tuple[str, Layout, int]]:

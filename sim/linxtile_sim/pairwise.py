@@ -49,7 +49,9 @@ def pairwise(
     while missing:
         # Sorted by text, for the order of a set differs from run to run.
         first = min(missing, key=str)
-        cases = [case for _ in range(ATTEMPTS) if (case := _completed(dict(first), factors, allowed, missing, rng))]
+        # What covers the most may be just what cannot be built: half of the attempts look at nothing that is missing.
+        wanted = [missing] * (ATTEMPTS // 2) + [set()] * (ATTEMPTS // 2)
+        cases = [case for of in wanted if (case := _completed(dict(first), factors, allowed, of, rng)) is not None]
         cases.sort(key=lambda case: -len(pairs_of(case, names) & missing))
         found = next(((case, built) for case in cases if (built := build(case)) is not None), None)
         if found is None:

@@ -233,6 +233,11 @@ class CoreSession:
             raise AxiError("; ".join(text for place, text in enumerate(RULES.values()) if bits >> place & 1))
 
     @property
+    def bursts(self) -> tuple[int, int]:
+        """Read and write bursts since the last reset."""
+        return self._dut.axi_reads.value.to_unsigned(), self._dut.axi_writes.value.to_unsigned()
+
+    @property
     def cycle(self) -> int:
         """Cycles since the last reset."""
         return int(self._dut.cycle.value.to_unsigned())

@@ -115,6 +115,8 @@ async def only_the_broken_rule_is_named(dut):
     await start(dut)
     for name, edges in LEGAL.items():
         assert await drive(dut, edges) == set(), name
+        for count, channel in (dut.reads, "ar"), (dut.writes, "aw"):
+            assert count.value == sum(edge.get(channel, WITHDRAWN)[:2] == (True, True) for edge in edges), name
         assert dut.open.value == 0, name
     for name, (rule, edges) in ({name: (name, edges) for name, edges in BROKEN.items()} | MORE_BROKEN).items():
         assert await drive(dut, edges) == {rule}, name

@@ -75,19 +75,23 @@ class AxiRules(wiring.Component):
         Sticky: a bit for each rule that was broken, the cycle after.
     open : Out(1)
         A burst has not been answered in full, or an address or a beat waits to be taken.
+    reads, writes : Out(32)
+        Addresses taken since reset on AR and on AW.
     """
 
     valid: Signal
     ready: Signal
     broken: Signal
     open: Signal
+    reads: Signal
+    writes: Signal
 
     def __init__(self, *, config: CoreConfig):
         self._config = config
         payloads = {name: In(shape) for name, shape in payload_shapes(config).items()}
         super().__init__({
             "valid": In(len(CHANNELS)), "ready": In(len(CHANNELS)), **payloads,
-            "broken": Out(len(RULES)), "open": Out(1),
+            "broken": Out(len(RULES)), "open": Out(1), "reads": Out(32), "writes": Out(32),
         })  # fmt: skip
 
     def watch(self, port: wiring.PureInterface) -> list:
@@ -113,6 +117,7 @@ class AxiRules(wiring.Component):
         reads = self._reads(m, valid["r"], taken)
         writes = self._writes(m, valid["b"], taken)
         m.d.comb += self.open.eq(reads | writes | self.valid.any())
+        m.d.sync += [self.reads.eq(self.reads + taken["ar"]), self.writes.eq(self.writes + taken["aw"])]
         return m
 
     def _held(self, m: Module, name: str, valid: Value, ready: Value) -> None:

@@ -51,6 +51,8 @@ class SimulationTop(wiring.Component):
         Lines written to the tile RAM, as the core shows them.
     axi_broken : Out(len(RULES)), axi_open : Out(1)
         Rules of AXI4 that the port broke since reset, and whether anything is under way on it.
+    axi_reads, axi_writes : Out(32)
+        Bursts since reset.
     tile_line, tile_value
         What was last written to a line of the tile RAM; combinational.
     """
@@ -73,6 +75,8 @@ class SimulationTop(wiring.Component):
             "trace": Out(trace_signature(self._config)).array(TILE_WRITERS),
             "axi_broken": Out(len(RULES)),
             "axi_open": Out(1),
+            "axi_reads": Out(32),
+            "axi_writes": Out(32),
             "tile_line": In(line_bits(config)),
             "tile_value": Out(config.vector_bytes * 8),
         })  # fmt: skip
@@ -94,6 +98,8 @@ class SimulationTop(wiring.Component):
             *rules.watch(core.memory),
             self.axi_broken.eq(rules.broken),
             self.axi_open.eq(rules.open),
+            self.axi_reads.eq(rules.reads),
+            self.axi_writes.eq(rules.writes),
             aligner.start.valid.eq(self.program_start),
             aligner.start.p.address.eq(self.program_address),
             aligner.start.p.length_bytes.eq(self.program_bytes),
