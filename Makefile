@@ -36,7 +36,7 @@ verilog: setup  ## write build/verilog/linxtile_<preset>.v and lint it with Veri
 	$(PY) -m linxtile_rtl.export $(PRESETS)
 	$(PY) -m linxtile_sim.lint $(PRESETS:%=build/verilog/linxtile_%.v)
 
-synth: setup  ## synthesise for ECP5 with Yosys and print the cells of each unit
+synth: setup  ## synthesise for ECP5 with Yosys, print the cells of each unit, and the gates of the move engines
 	$(PY) -m linxtile_rtl.synth $(PRESETS)
 
 bench: setup  ## measure cycles of the RTL against their bounds, and the speed of the model against numpy's
