@@ -20,11 +20,11 @@ def tile_line_layout(config: CoreConfig) -> data.StructLayout:
     return data.StructLayout({"write": line_write_layout(config), "closes": 1, "absent": 1})
 
 
-def rotate_bytes(m: Module, value: Value, count: Value) -> Value:
-    """Return ``value`` rotated towards its high end by ``count`` bytes."""
+def rotate_bytes(m: Module, value: Value, count: Value, byte_bits: int = 8) -> Value:
+    """Return ``value`` rotated towards its high end by ``count`` bytes, or units of ``byte_bits``."""
     for bit in range(len(count)):
         turned = Signal(len(value), name=f"rotated_{bit}")
-        m.d.comb += turned.eq(Mux(count[bit], value.rotate_left(8 << bit), value))
+        m.d.comb += turned.eq(Mux(count[bit], value.rotate_left(byte_bits << bit), value))
         value = turned
     return value
 
