@@ -117,7 +117,7 @@ def word_count(blocks: list[Block]) -> int:
     return sum(len(block.expected) for block in blocks)
 
 
-@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.test(timeout_time=500, timeout_unit="us")
 @cocotb.parametrize(stall=[(0.0, 0.0), (0.4, 0.4), (0.0, 0.7), (0.7, 0.0)])
 async def blocks(dut, stall):
     """Blocks of all widths in any order, whole, in parts, and one row of them."""
@@ -141,7 +141,7 @@ async def blocks(dut, stall):
     check_all(given, sink.received)
 
 
-@cocotb.test(timeout_time=5, timeout_unit="ms")
+@cocotb.test(timeout_time=200, timeout_unit="us")
 async def rate(dut):
     """Blocks of one size, one after the other: a word a cycle on both sides, the first two cycles after the last of its block."""
     config = CoreConfig(**parameters())
@@ -183,7 +183,7 @@ async def rate(dut):
         )
 
 
-@cocotb.test(timeout_time=5, timeout_unit="ms")
+@cocotb.test(timeout_time=200, timeout_unit="us")
 @cocotb.parametrize(with_last_word=[False, True])
 async def clearing(dut, with_last_word):
     """Whatever is inside or just on its way in, the block after ``clear`` comes out as if it were the first."""

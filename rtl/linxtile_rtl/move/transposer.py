@@ -7,9 +7,8 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
-from linxtile.isa.types import DATA_TYPES
 
-from ..layouts import CELL_BYTES, width_code
+from ..layouts import CELL_BYTES
 from ..verilog import Shared
 from .assembler import rotate_bytes
 
@@ -18,7 +17,6 @@ __all__ = ["Transposer", "block_word_layout", "turned_word_layout"]
 HALF_BYTE_BITS = 4
 ROW_BITS = exact_log2(2 * CELL_BYTES)
 """Bits of a row number: a block of half bytes has the most rows."""
-WIDTHS = sorted({width_code(data_type.storage_bits) for data_type in DATA_TYPES})
 BUFFERS = 2
 
 
@@ -87,7 +85,10 @@ class HalfByteBank(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """A memory and its two ports."""
         m = Module()
-        m.submodules.memory = memory = Memory(shape=HALF_BYTE_BITS, depth=1 << len(self.read_address), init=[])
+        # Made of distributed RAM, as Yosys would for the wider words, the banks take more logic than all the rest.
+        m.submodules.memory = memory = Memory(
+            shape=HALF_BYTE_BITS, depth=1 << len(self.read_address), init=[], attrs={"ram_style": "block"}
+        )
         read_port, write_port = memory.read_port(), memory.write_port()
         m.d.comb += [
             write_port.en.eq(self.write),
@@ -107,9 +108,9 @@ class Transposer(wiring.Component):
     words come in any order; those that nobody needs need not come. The first word leaves two cycles after the last
     one was taken; the next block comes in meanwhile.
 
-    Half byte n of row i, with e half bytes an element, is in bank ``i * e + n`` modulo the ``2 * vector_bytes`` banks. So a word
-    of a row is in all banks, in order from bank ``i * e`` on; and so is a word of column j, from bank ``j * e`` on, but for
-    an element further each time from the next row.
+    Half byte n of row i, with e half bytes an element, is in bank ``i * e + n`` modulo the ``2 * vector_bytes`` banks. So each
+    word of row i is spread over all banks, in order, from bank ``i * e`` on. Half byte k of a word of column j is k banks after
+    bank ``j * e``, whatever row it comes from: all banks again, each with an address of its own.
 
     Parameters
     ----------
@@ -167,8 +168,9 @@ class Transposer(wiring.Component):
             present.eq(full.bit_select(emptying, 1)),
             moves.eq(~self.turned.valid | self.turned.ready),
         ]
-        row, number, last = self._walk(m, order, present & moves)
-        self._read(m, banks, moves, emptying, order.width, row, number)
+        reads = present & moves
+        row, number, last = self._walk(m, order, reads)
+        self._read(m, banks, reads, emptying, order.width, row, number)
         shown_row, shown_number, shown_last = Signal.like(row), Signal.like(number), Signal()
         m.d.comb += [
             self.turned.p.row.eq(shown_row),
@@ -182,14 +184,14 @@ class Transposer(wiring.Component):
                 shown_number.eq(number),
                 shown_last.eq(last),
             ]
-        with m.If(present & moves & last):
+        with m.If(reads & last):
             m.d.sync += [full.bit_select(emptying, 1).eq(0), emptying.eq(emptying + 1)]
         with m.If(self.clear):
             m.d.sync += [full.eq(0), filling.eq(0), emptying.eq(0), self.turned.valid.eq(0)]
         return m
 
     def _banks(self, m: Module) -> list[Shared]:
-        """Return the banks; an address is a word, a row and a buffer."""
+        """Return the banks; an address is a word, the first half byte of a row in its column, and a buffer."""
         address_bits = _word_bits(self._config) + ROW_BITS + exact_log2(BUFFERS)
         banks = []
         for number in range(1 << self._bank_bits):
@@ -201,13 +203,13 @@ class Transposer(wiring.Component):
     def _write(self, m: Module, banks: list[Shared], enable: Value, buffer: Value) -> None:
         """Write the word on offer, turned to the bank where its row begins."""
         word = self.words.p
-        first_bank = Signal(self._bank_bits)
-        m.d.comb += first_bank.eq(word.row << word.width)
-        turned = rotate_bytes(m, word.data, first_bank, HALF_BYTE_BITS)
+        place = Signal(ROW_BITS)
+        m.d.comb += place.eq(word.row << word.width)
+        turned = rotate_bytes(m, word.data, place[: self._bank_bits], HALF_BYTE_BITS)
         for number, bank in enumerate(banks):
             m.d.comb += [
                 bank.write.eq(enable),
-                bank.write_address.eq(Cat(word.word, word.row, buffer)),
+                bank.write_address.eq(Cat(word.word, place, buffer)),
                 bank.write_data.eq(turned.word_select(number, HALF_BYTE_BITS)),
             ]
 
@@ -232,23 +234,18 @@ class Transposer(wiring.Component):
         self, m: Module, banks: list[Shared], enable: Value, buffer: Value, width: Value, row: Value, number: Value
     ) -> None:
         """Read word ``number`` of column ``row`` and show it in the next cycle, turned back."""
-        rows = [Signal(ROW_BITS, name=f"read_row_{bank}") for bank in range(len(banks))]
-        word = Signal(_word_bits(self._config))
-        with m.Switch(width):
-            for code in WIDTHS:
-                # Elements of a column that are in one word; the banks count them from the bank of the column on.
-                element_bits = self._bank_bits - code
-                # There are no other codes.
-                with m.Default() if code == WIDTHS[-1] else m.Case(code):
-                    m.d.comb += word.eq(row >> element_bits)
-                    for bank, bank_row in enumerate(rows):
-                        element = ((bank >> code) - row[:element_bits])[:element_bits]
-                        m.d.comb += bank_row.eq(Cat(element, number))
-        for bank, bank_row in zip(banks, rows, strict=True):
-            m.d.comb += [bank.read.eq(enable), bank.read_address.eq(Cat(word, bank_row, buffer))]
+        place, elements = Signal(ROW_BITS), Signal(self._bank_bits)
+        first_bank, word = place[: self._bank_bits], place[self._bank_bits :]
+        m.d.comb += [place.eq(row << width), elements.eq(-1 << width)]
+        for position, bank in enumerate(banks):
+            half_byte = (position - first_bank)[: self._bank_bits]
+            m.d.comb += [
+                bank.read.eq(enable),
+                bank.read_address.eq(Cat(word, half_byte & elements, number, buffer)),
+            ]
         # Turning on by what is left of a whole turn is turning back.
         back = Signal(self._bank_bits)
         with m.If(enable):
-            m.d.sync += back.eq(-(row << width))
+            m.d.sync += back.eq(-first_bank)
         line = Cat(bank.read_data for bank in banks)
         m.d.comb += self.turned.p.data.eq(rotate_bytes(m, line, back, HALF_BYTE_BITS))
