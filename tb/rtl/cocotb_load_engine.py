@@ -1,10 +1,11 @@
 """Bench of the load engine; started by test_load_engine.py."""
 
 import random
+from dataclasses import replace
 
 import cocotb
 from cocotb.triggers import RisingEdge
-from move_bench import PAGE, AxiMemory, Move, random_move
+from move_bench import ELEMENTS, PAGE, AxiMemory, Move, random_move
 
 from linxtile.config import CoreConfig
 from linxtile.isa.faults import Rule
@@ -13,7 +14,10 @@ from linxtile_sim.axi_check import AxiChecker
 from linxtile_sim.streams import Sink, Source, cycles, start
 from linxtile_sim.unit import parameters
 
-CONFIG = CoreConfig.named(parameters().get("config", "default"))
+CONFIG = replace(
+    CoreConfig.named(parameters().get("config", "default")),
+    move_layouts=frozenset(parameters().get("layouts", ["NORM"])), move_tiles=parameters().get("tiles", 1),
+)  # fmt: skip
 VECTOR = CONFIG.vector_bytes
 LIMIT = 1 << CONFIG.axi_address_bits
 
@@ -43,7 +47,7 @@ class Bench:
     def move(self):
         return random_move(
             self.rng, tile_bytes=CONFIG.tile_max_bytes, lines=CONFIG.lines, vector_bytes=VECTOR,
-            layouts=sorted(CONFIG.move_layouts),
+            layouts=sorted(CONFIG.move_layouts), most_tiles=CONFIG.move_tiles,
         )  # fmt: skip
 
     def put(self, move, tag=0):
@@ -52,7 +56,7 @@ class Bench:
 
     def tile(self, move, tag=0):
         count = move.tile_bytes // VECTOR
-        numbers = [(tag, move.tile_line + index) for index in range(count)]
+        numbers = [(tag, first + index) for first in move.tile_lines for index in range(count)]
         missing = [number for number in numbers if number not in self.lines]
         assert not missing, f"{move}: lines {missing[:4]} are not written"
         return b"".join(self.lines.pop(number).to_bytes(VECTOR, "little") for number in numbers)
@@ -120,12 +124,12 @@ async def the_first_failing_element_is_told(dut, stall):
         if index % 3 == 0:
             end, span = (2**64, move.row_bytes * 2 + 9) if index % 6 else (LIMIT, move.row_bytes)
             move = Move(**{**move.__dict__, "base": (end - bench.rng.randrange(span)) % 2**64})
-        touched = sorted({address // PAGE for address, _, _ in move.nibbles() if address < LIMIT})
+        touched = sorted({address // PAGE for address, *_ in move.nibbles() if address < LIMIT})
         bench.memory.error_pages = set(
             bench.rng.sample(touched, min(len(touched), bench.rng.randrange(3) if index % 6 else 0))
         )
         older, younger = bench.move(), bench.move()
-        if any(bench.memory.fails(address) for address, _, _ in older.nibbles()):
+        if any(bench.memory.fails(address) for address, *_ in older.nibbles()):
             continue
         bench.put(older, 1)
         bench.put(move, 2)
@@ -277,21 +281,63 @@ def cell_figures():
             yield f"ZN {which}", Move("U8", lines, valid, rows, base, stride, 4096, 0, ONES, "DN2ZN")
 
 
+def transposed_figures():
+    """Cells across the lines of memory: all widths, full and partial tiles, lines of memory that begin with a beat or not."""
+    for element, size in ELEMENTS.items():
+        cell = int(32 / size)
+        for length in (16, 64, 128):
+            count = int(4096 / (length * size))
+            for valid in sorted({length, length - 1, min(length, int(16 / size)), 1}):
+                lines = count if valid != 1 else count - cell + 1
+                row = -(-int(2 * valid * size) // 2)
+                for base, stride in (
+                    (0x10000, 256), (0x10000, row), (0x10FE9, 256), (0x10FE1, row), (0x10FE3, row + 1), (0x10008, row + 5),
+                ):  # fmt: skip
+                    which = f"{lines} times {valid} of {length}, base {base:#x}, stride {stride}"
+                    yield (
+                        f"ZN {element}, {which}",
+                        Move(element, valid, lines, length, base, stride, 4096, 0, ONES, "ND2ZN"),
+                    )
+            # The same number of cells, lying in columns.
+            yield (
+                f"NZ {element}, {length} rows",
+                Move(element, count, length - 1, count, 0x10FE3, 200, 4096, 0, ONES, "DN2NZ"),
+            )
+
+
+async def measured(bench, dut, figures, latency):
+    """Cycles beyond max(beats, lines) + latency of every figure."""
+    beyond = {}
+    for name, move in figures:
+        took = await bench.measure(move)
+        lines = move.tile_bytes // VECTOR
+        over = took - max(move.beats(VECTOR), lines) - latency
+        dut._log.info(f"{name}: {took} cycles, {move.beats(VECTOR)} beats, {lines} lines, L {latency}: over {over}")
+        beyond[name] = over
+    return beyond
+
+
 @cocotb.test(timeout_time=50, timeout_unit="ms")
 @cocotb.parametrize(latency=[1, 50])
 async def cycles_stay_within_the_bound(dut, latency):
     bench = Bench(dut, latency=latency)
     await start(dut)
-    worst = {}
-    for name, move in figures():
-        took = await bench.measure(move)
-        lines = move.tile_bytes // VECTOR
-        over = took - max(move.beats(VECTOR), lines) - latency
-        dut._log.info(f"{name}: {took} cycles, {move.beats(VECTOR)} beats, {lines} lines, L {latency}: over {over}")
-        kind = name.split(",")[0]
-        worst[kind] = max(worst.get(kind, 0), over)
-    dut._log.info(f"worst beyond max(beats, lines) + L: {worst}")
-    assert all(over <= parameters()["over"] for over in worst.values()), worst
+    beyond = await measured(bench, dut, figures(), latency)
+    assert all(over <= parameters()["over"] for over in beyond.values()), beyond
+
+
+@cocotb.test(timeout_time=50, timeout_unit="ms")
+@cocotb.parametrize(latency=[1, 10, 50])
+async def transposed_cycles_stay_within_the_bound(dut, latency):
+    bench = Bench(dut, latency=latency)
+    await start(dut)
+    cases = dict(transposed_figures())
+    beyond = await measured(bench, dut, cases.items(), latency)
+    beyond = {name: over - int(32 / cases[name].size) for name, over in beyond.items()}
+    for element in ELEMENTS:
+        mine = {name: over for name, over in beyond.items() if f" {element}," in name}
+        dut._log.info(f"worst beyond max(beats, lines) + L + 32/element: {max(mine.items(), key=lambda item: item[1])}")
+    assert all(over <= parameters()["over"] for over in beyond.values())
 
 
 @cocotb.test(timeout_time=20, timeout_unit="ms")

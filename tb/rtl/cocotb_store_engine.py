@@ -132,7 +132,7 @@ async def the_first_failing_element_is_told(dut, stall):
         if index % 3 == 0:
             end, span = (2**64, move.row_bytes * 2 + 9) if index % 6 else (LIMIT, move.row_bytes)
             move = Move(**{**move.__dict__, "base": (end - bench.rng.randrange(span)) % 2**64})
-        touched = sorted({address // PAGE for address, _, _ in move.nibbles() if address < LIMIT})
+        touched = sorted({address // PAGE for address, *_ in move.nibbles() if address < LIMIT})
         bench.memory.error_pages.clear()
         bench.memory.error_pages.update(
             bench.rng.sample(touched, min(len(touched), bench.rng.randrange(3) if index % 6 else 0))

@@ -13,9 +13,18 @@ ELEMENTS = {"U4x2": 0.5, "U8": 1, "U16": 2, "U32": 4, "U64": 8}
 """Bytes of an element; the place is the width code."""
 
 
+COLUMN_LAYOUTS = {"DN2ZN", "DN2NZ"}
+"""Layouts whose lines of memory are columns."""
+LAYOUTS = ("NORM", "ND2NZ", "ND2ZN", "DN2NZ", "DN2ZN")
+
+
 @dataclass(frozen=True)
 class Move:
-    """One TLOAD or TSTORE as the program means it: elements, not bytes; ``tile_bytes`` decides Row."""
+    """One TLOAD or TSTORE as the program means it: elements, not bytes; ``tile_bytes`` decides Row.
+
+    Several tiles share ``columns`` (or Row, where the lines of memory are columns); ``more_lines`` are the first lines of
+    those after the first.
+    """
 
     element: str
     valid_columns: int
@@ -27,19 +36,33 @@ class Move:
     tile_line: int = 0
     pad_pattern: int = 0
     layout: str = "NORM"
+    more_lines: tuple = ()
 
     @property
     def by_columns(self):
         """Whether the lines of memory are columns."""
-        return self.layout == "DN2ZN"
+        return self.layout in COLUMN_LAYOUTS
 
     @property
     def size(self):
         return ELEMENTS[self.element]
 
     @property
+    def tile_lines(self):
+        return (self.tile_line, *self.more_lines)
+
+    @property
+    def tiles(self):
+        return len(self.tile_lines)
+
+    @property
+    def part_columns(self):
+        """Columns of one tile, padding included."""
+        return self.columns if self.by_columns else self.columns // self.tiles
+
+    @property
     def pitch_bytes(self):
-        return int(self.columns * self.size)
+        return int(self.part_columns * self.size)
 
     @property
     def memory_lines(self):
@@ -54,26 +77,37 @@ class Move:
 
     @property
     def rows(self):
+        """Rows of one tile, padding included."""
         return self.tile_bytes // self.pitch_bytes
 
     def half_byte(self, i, j):
-        """Place of element (i, j) in the tile, in half bytes."""
+        """Place of element (i, j) in the tiles, one behind the other, in half bytes."""
         cell = int(32 / self.size)
-        if self.layout == "ND2NZ":
+        tile, i, j = (
+            (i // self.rows, i % self.rows, j)
+            if self.by_columns
+            else (j // self.part_columns, i, j % self.part_columns)
+        )
+        if self.layout.endswith("NZ"):
             place = (j // cell) * self.rows * cell + i * cell + j % cell
-        elif self.layout == "DN2ZN":
-            place = (i // cell) * self.columns * cell + j * cell + i % cell
+        elif self.layout.endswith("ZN"):
+            place = (i // cell) * self.part_columns * cell + j * cell + i % cell
         else:
-            place = i * self.columns + j
-        return int(2 * self.size) * place
+            place = i * self.part_columns + j
+        return 2 * tile * self.tile_bytes + int(2 * self.size) * place
+
+    @property
+    def part_bytes(self):
+        """Bytes of a line of memory that one tile can take."""
+        return int((self.rows if self.by_columns else self.part_columns) * self.size)
 
     def command(self, tag=0):
         """The engine's command."""
         fields = {
             "tag": tag, "base": self.base, "stride": self.stride, "valid_rows": self.memory_lines[0],
             "row_bytes": self.row_bytes, "pitch_bytes": self.pitch_bytes, "odd_nibble": self.odd_nibble,
-            "width": list(ELEMENTS).index(self.element), "tile_count": 1, "tile_lines": [self.tile_line],
-            "tile_bytes": self.tile_bytes,
+            "width": list(ELEMENTS).index(self.element), "tile_count": self.tiles, "tile_lines": list(self.tile_lines),
+            "tile_bytes": self.tile_bytes, "part_bytes": self.part_bytes,
         }  # fmt: skip
         return fields
 
@@ -84,20 +118,23 @@ class Move:
 
     def load_command(self, tag=0):
         """The load engine's command."""
-        height, width = self.rows, self.columns
-        along, across = (height, width) if self.by_columns else (width, height)
-        cells = {"by_cells": int(self.layout != "NORM"), "row_cells": int(along * self.size) // 32, "cell_step": across}
-        return {**self.command(tag), "pad_pattern": self.pad_pattern, **(cells if cells["by_cells"] else {})}
+        command = {**self.command(tag), "pad_pattern": self.pad_pattern}
+        if self.layout == "NORM":
+            return command
+        height, width = self.rows, self.part_columns
+        along, across = (height, width) if self.layout.endswith("ZN") else (width, height)
+        cells = {"by_cells": 1, "row_cells": int(along * self.size) // 32, "cell_step": across}
+        return {**command, **cells, "transposed": int(self.layout in ("ND2ZN", "DN2NZ"))}
 
     def nibbles(self):
-        """Yield (byte address, tile offset, upper or lower half) of every valid half byte, line of memory by line."""
+        """Yield (address, upper or lower half, offset in the tiles, half there) of every valid half byte, line by line."""
         lines, length = self.memory_lines
         for line in range(lines):
             for at in range(length):
                 element = self.half_byte(at, line) if self.by_columns else self.half_byte(line, at)
                 for k in range(int(2 * self.size)):
-                    address = (self.base + line * self.stride + (int(2 * at * self.size) + k) // 2) % 2**64
-                    yield address, (element + k) // 2, (element + k) % 2
+                    byte, half = divmod(int(2 * at * self.size) + k, 2)
+                    yield (self.base + line * self.stride + byte) % 2**64, half, (element + k) // 2, (element + k) % 2
 
     def elements(self):
         """Yield (own address, addresses of its bytes) of every valid element, line of memory by line."""
@@ -112,43 +149,48 @@ class Move:
         return next((own for own, every in self.elements() if any(map(fails, every))), None)
 
     def loaded_image(self, read):
-        """Bytes of the tile after a load; ``read`` gives memory bytes."""
-        image = bytearray(self.tile_bytes)
+        """Bytes of the tiles, one behind the other, after a load; ``read`` gives memory bytes."""
         pattern = self.pad_pattern.to_bytes(8, "little")
+        tile = bytearray(self.tile_bytes)
         for offset in range(self.rows * self.pitch_bytes):
-            image[offset] = pattern[offset % 8]
-        for address, offset, nibble in self.nibbles():
+            tile[offset] = pattern[offset % 8]
+        image = tile * self.tiles
+        for address, half, offset, nibble in self.nibbles():
             keep = 0x0F if nibble else 0xF0
-            image[offset] = image[offset] & keep | read(address) & ~keep & 0xFF
+            image[offset] = image[offset] & keep | (read(address) >> 4 * half & 0xF) << 4 * nibble
         return bytes(image)
 
     def stored_bytes(self, image, read):
         """Changed memory after a store of ``image``: address to byte."""
         after = {}
-        for address, offset, nibble in self.nibbles():
-            keep = 0x0F if nibble else 0xF0
-            after[address] = after.get(address, read(address)) & keep | image[offset] & ~keep & 0xFF
+        for address, half, offset, nibble in self.nibbles():
+            keep = 0x0F if half else 0xF0
+            after[address] = after.get(address, read(address)) & keep | (image[offset] >> 4 * nibble & 0xF) << 4 * half
         return after
 
     def beats(self, data_bytes):
-        """Bus beats that hold needed bytes: row by row, or in one go when the rows follow each other everywhere."""
+        """Bus beats that hold needed bytes: tile by tile and row by row, or in one go when the rows follow each other everywhere."""
         row, rows = self.row_bytes, self.memory_lines[0]
-        physical = int(self.rows * self.size) if self.by_columns else self.pitch_bytes
-        if self.stride == row == physical and not self.odd_nibble:
+        straight = self.layout not in ("ND2ZN", "DN2NZ")
+        if straight and self.tiles == 1 and self.stride == row == self.part_bytes and not self.odd_nibble:
             row, rows = row * rows, 1
+        share = self.part_bytes if self.tiles > 1 else row
+        parts = [(at, min(at + share, row)) for at in range(0, row, share)]
         starts = [self.base + i * self.stride for i in range(rows)]
-        return sum((start + row - 1) // data_bytes - start // data_bytes + 1 for start in starts)
+        return sum(
+            (start + end - 1) // data_bytes - (start + at) // data_bytes + 1 for start in starts for at, end in parts
+        )
 
 
 def fractal_columns(layout, size, tile):
     """Numbers of columns with which a tile of ``tile`` bytes consists of whole fractals."""
     cell = int(32 / size)
-    unit, rows = (16, cell) if layout == "DN2ZN" else (cell, 16)
-    heights = {columns: int(tile // (columns * size)) for columns in range(unit, tile // 32 * unit, unit)}
+    unit, rows = (16, cell) if layout.endswith("ZN") else (cell, 16)
+    heights = {columns: int(tile // (columns * size)) for columns in range(unit, tile // 32 * unit + 1, unit)}
     return [columns for columns, height in heights.items() if height and height % rows == 0]
 
 
-def random_move(rng, *, tile_bytes, lines, vector_bytes, store=False, layouts=("NORM",)):
+def random_move(rng, *, tile_bytes, lines, vector_bytes, store=False, layouts=("NORM",), most_tiles=1):
     """A legal move with corners: odd sizes, unaligned and overlapping rows, negative strides, contiguous tiles."""
     element = rng.choice(list(ELEMENTS))
     size = ELEMENTS[element]
@@ -164,9 +206,14 @@ def random_move(rng, *, tile_bytes, lines, vector_bytes, store=False, layouts=("
     if layout != "NORM":
         columns = rng.choice(fractal_columns(layout, size, tile))
     rows = int(tile // (columns * size))
+    tiles = min(rng.choice([1, 2, rng.randrange(1, most_tiles + 1)]), most_tiles, lines * vector_bytes // tile)
+    if layout in COLUMN_LAYOUTS:
+        rows *= tiles
+    else:
+        columns *= tiles
     valid_columns = rng.choice([columns, rng.randrange(1, columns + 1)])
     valid_rows = rng.choice([rows, rng.randrange(1, rows + 1), 1])
-    row_bytes = -(-int(2 * (valid_rows if layout == "DN2ZN" else valid_columns) * size) // 2)
+    row_bytes = -(-int(2 * (valid_rows if layout in COLUMN_LAYOUTS else valid_columns) * size) // 2)
     stride = rng.choice([
         row_bytes, row_bytes, row_bytes + rng.randrange(40), rng.randrange(5000), rng.randrange(0, 2 * row_bytes),
         0 if not store or valid_rows < 9 else row_bytes, 0x10000, 0x200000, 2**64 - rng.randrange(300), 2**64 - 4096,
@@ -175,9 +222,10 @@ def random_move(rng, *, tile_bytes, lines, vector_bytes, store=False, layouts=("
         1 << 30
     )
     pattern = rng.choice([0, rng.getrandbits(64), 2**64 - 1])
+    tile_lines = tile // vector_bytes
+    first, *more = (tile_lines * place for place in rng.sample(range(lines // tile_lines), tiles))
     return Move(
-        element, valid_columns, valid_rows, columns, base, stride, tile,
-        rng.randrange(lines // (tile // vector_bytes)) * (tile // vector_bytes), pattern, layout,
+        element, valid_columns, valid_rows, columns, base, stride, tile, first, pattern, layout, tuple(more),
     )  # fmt: skip
 
 

@@ -7,8 +7,7 @@ import pytest
 from cocotbext.axi import AxiRamRead, AxiReadBus
 
 from linxtile.config import CoreConfig
-from linxtile_rtl.move.axi_reader import AxiReader, read_piece_layout
-from linxtile_rtl.move.rows import rows_layout
+from linxtile_rtl.move.axi_reader import AxiReader, read_layout, read_piece_layout
 from linxtile_rtl.verilog import axi_names
 from linxtile_sim.axi_check import AxiChecker
 from linxtile_sim.streams import Sink, Source, cycles, start
@@ -53,9 +52,10 @@ async def pieces_hold_the_rows_in_order(dut, stall):
     content = rng.randbytes(RAM_BYTES)
     ram.write(0, content)
     commands = [rows_of(rng) for _ in range(parameters()["commands"])]
-    source = Source(dut, "command", shape=rows_layout(CONFIG), stall=stall)
+    source = Source(dut, "command", shape=read_layout(CONFIG), stall=stall)
     sink = Sink(dut, "pieces", shape=read_piece_layout(CONFIG), stall=stall)
     dut.stop.value = 0
+    dut.steps_ready.value = 0
     await start(dut)
     for base, stride, rows, row_bytes in commands:
         source.put({"base": base, "stride": stride % 2**64, "rows": rows, "row_bytes": row_bytes, "element_shift": 0})

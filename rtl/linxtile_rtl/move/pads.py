@@ -10,6 +10,7 @@ from linxtile.config import CoreConfig
 from ..layouts import CELL_BYTES, byte_count_bits, fractal_layouts
 from .assembler import tile_line_layout
 from .plan import GapLines, background, image_bytes, plan_layout
+from .strips import transposed_layouts
 
 __all__ = ["PadWalk"]
 
@@ -121,7 +122,7 @@ class PadWalk(wiring.Component):
             gaps.end.eq(plan.pitch_bytes),
             gaps.pitch.eq(plan.pitch_bytes),
         ]
-        if not fractal_layouts(self._config):
+        if not (fractal_layouts(self._config) or transposed_layouts(self._config)):
             return
         rest = plan.row_bytes[:CELL_BITS]
         in_part = (rest != 0) & (rest <= CELL_BYTES - self._config.vector_bytes)

@@ -18,7 +18,7 @@ def part_layout(config: CoreConfig, command: data.StructLayout) -> data.StructLa
     """One tile's part of ``command``, with the members of that for one tile.
 
     ``row_bytes`` are the part's own, 0 when it is padding only (``empty``). ``element_shift`` is log2 of the element's bytes,
-    0 for 4-bit types. ``last`` marks the last part of its command.
+    0 for 4-bit types. ``last`` marks the last part of its command, ``ends_rows`` the last one that is not empty.
     """
     own = {name: field.shape for name, field in command if name not in OF_ALL_TILES}
     return data.StructLayout({
@@ -28,6 +28,7 @@ def part_layout(config: CoreConfig, command: data.StructLayout) -> data.StructLa
         "element_shift": 3,
         "tile_line": line_bits(config),
         "empty": 1,
+        "ends_rows": 1,
         "last": 1,
     })  # fmt: skip
 
@@ -84,6 +85,7 @@ class PartWalk(wiring.Component):
             part.element_shift.eq(Mux(command.width == 0, 0, command.width - 1)),
             part.tile_line.eq(command.tile_lines[number]),
             part.empty.eq(left == 0),
+            part.ends_rows.eq(whole & (left != 0)),
             part.last.eq(last),
         ]
         for name in self._members:

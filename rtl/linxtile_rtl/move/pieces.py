@@ -19,12 +19,14 @@ def piece_layout(config: CoreConfig) -> data.StructLayout:
     """Needed bytes of one beat: ``count`` (at least 1) from ``lane`` on.
 
     ``element_address`` belongs to the element of the first of them. ``burst_end``, ``row_end`` and ``last`` (of the command)
-    mark the last piece of each; ``beyond`` stands for an access that may not be made.
+    mark the last piece of each; ``beyond`` stands for an access that may not be made and ends all three. ``rows_left`` counts
+    the rows from this one on.
     """
     return data.StructLayout({
         "lane": exact_log2(config.axi_data_bytes),
         "count": bits_for(config.axi_data_bytes),
         "element_address": 64,
+        "rows_left": 16,
         "burst_end": 1,
         "row_end": 1,
         "last": 1,
@@ -62,16 +64,19 @@ class PieceWalk(wiring.Component):
         active = Signal()
 
         room = Signal(beat_bits + 1)
+        fits = Signal()
         final = Signal()
         m.d.comb += [
             room.eq(beat_bytes - burst.address[:beat_bits]),
-            final.eq((burst.bytes <= room) | burst.beyond),
+            fits.eq(burst.bytes <= room),
+            final.eq(fits | burst.beyond),
             self.pieces.valid.eq(active),
             self.pieces.p.lane.eq(burst.address[:beat_bits]),
-            self.pieces.p.count.eq(Mux(final, burst.bytes, room)),
+            self.pieces.p.count.eq(Mux(fits, burst.bytes, room)),
             self.pieces.p.element_address.eq(element_start(burst.address, burst.skew, burst.element_mask)),
+            self.pieces.p.rows_left.eq(burst.rows_left),
             self.pieces.p.burst_end.eq(final),
-            self.pieces.p.row_end.eq(final & burst.row_end),
+            self.pieces.p.row_end.eq(final & (burst.row_end | burst.beyond)),
             self.pieces.p.last.eq(final & burst.last),
             self.pieces.p.beyond.eq(burst.beyond),
             self.bursts.ready.eq(~active | (self.pieces.ready & final)),

@@ -29,7 +29,8 @@ def plan_layout(config: CoreConfig) -> data.StructLayout:
 
     ``valid_span`` counts the bytes from the first valid one to the last; ``gap_lines`` says who writes the lines between.
     The image is a whole number of ``image_pitch``. With ``by_cells`` the rows are cut into cells, which lie as
-    ``row_cells`` and ``cell_step`` say; see :func:`~linxtile_rtl.layouts.load_layout`.
+    ``row_cells`` and ``cell_step`` say; see :func:`~linxtile_rtl.layouts.load_layout`. The rows here are those whose elements
+    are neighbours in the tile: with ``transposed`` they lie across those of memory. ``width`` is the elements' width code.
     """
     bits, cells = byte_count_bits(config), cell_count_bits(config)
     return data.StructLayout({
@@ -47,6 +48,8 @@ def plan_layout(config: CoreConfig) -> data.StructLayout:
         "by_cells": 1,
         "row_cells": cells,
         "cell_step": cells,
+        "width": 3,
+        "transposed": 1,
     })  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from linxtile.config import CoreConfig
 from ..axi import burst_bytes
 from ..layouts import byte_count_bits
 
-__all__ = ["BurstWalk", "burst_layout", "element_start", "rows_layout"]
+__all__ = ["BurstWalk", "burst_layout", "element_mask", "element_start", "rows_layout"]
 
 SKEW_BITS = 3
 """Bits of an address that an element of up to 8 bytes can be off its row's start."""
@@ -37,7 +37,7 @@ def burst_layout(config: CoreConfig) -> data.StructLayout:
     ``address`` is its first needed byte, ``bytes`` how many follow, ``length`` AXI's beats minus one. ``skew`` and
     ``element_mask`` find the element that a byte belongs to, see :func:`element_start`. ``beyond`` marks an address at or
     above ``2**axi_address_bits``: no access, and the last burst of its command. ``row_start``, ``row_end`` and ``last`` (of
-    the command) say where the part lies.
+    the command) say where the part lies, ``rows_left`` how many rows follow, its own included.
     """
     return data.StructLayout({
         "address": 64,
@@ -45,11 +45,17 @@ def burst_layout(config: CoreConfig) -> data.StructLayout:
         "length": 8,
         "skew": SKEW_BITS,
         "element_mask": SKEW_BITS,
+        "rows_left": 16,
         "row_start": 1,
         "row_end": 1,
         "last": 1,
         "beyond": 1,
     })  # fmt: skip
+
+
+def element_mask(element_shift: Value) -> Value:
+    """Return which bits of an address tell the bytes of an element apart; ``element_shift`` is log2 of its bytes."""
+    return Cat(element_shift > bit for bit in range(SKEW_BITS))
 
 
 def element_start(address: Value, skew: Value, element_mask: Value) -> Value:
@@ -73,16 +79,20 @@ class BurstWalk(wiring.Component):
         Rows to walk.
     bursts : Out(stream of burst_layout(config))
         Row by row, by ascending address inside a row; ends with ``last``.
+    busy : Out(1)
+        Bursts follow.
     """
 
     command: stream.Interface
     bursts: stream.Interface
+    busy: Signal
 
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
             "command": In(stream.Signature(rows_layout(config))),
             "bursts": Out(stream.Signature(burst_layout(config))),
+            "busy": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
@@ -110,6 +120,7 @@ class BurstWalk(wiring.Component):
             count.eq(Mux(row_end, left, room)),
             beyond.eq(address[self._config.axi_address_bits :].any()),
             last.eq(beyond | (row_end & (walk.rows == 1))),
+            self.busy.eq(active | self.bursts.valid),
         ]
 
         free = ~self.bursts.valid | self.bursts.ready
@@ -120,7 +131,8 @@ class BurstWalk(wiring.Component):
                 self.bursts.p.bytes.eq(count),
                 self.bursts.p.length.eq((address[:beat_bits] + count - 1) >> beat_bits),
                 self.bursts.p.skew.eq(row_address[:SKEW_BITS]),
-                self.bursts.p.element_mask.eq(Cat(walk.element_shift > bit for bit in range(SKEW_BITS))),
+                self.bursts.p.element_mask.eq(element_mask(walk.element_shift)),
+                self.bursts.p.rows_left.eq(walk.rows),
                 self.bursts.p.row_start.eq(fresh),
                 self.bursts.p.row_end.eq(row_end),
                 self.bursts.p.last.eq(last),
