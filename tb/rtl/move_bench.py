@@ -118,7 +118,11 @@ class Move:
 
     def load_command(self, tag=0):
         """The load engine's command."""
-        command = {**self.command(tag), "pad_pattern": self.pad_pattern}
+        return {**self.store_command(tag), "pad_pattern": self.pad_pattern}
+
+    def store_command(self, tag=0):
+        """The store engine's command: of the layout the other way round, for which the same formulas hold."""
+        command = self.command(tag)
         if self.layout == "NORM":
             return command
         height, width = self.rows, self.part_columns

@@ -21,14 +21,21 @@ BYTES = [
         "a_refused_nibble_does_not_hide_the_row_before_it", "known_traps_are_avoided",
     )
     for stall in (0.0, 0.4)
-] + ["a_row_beyond_the_addresses_asks_for_no_nibble"]  # fmt: skip
-CYCLES = ["cycles_stay_within_the_bound/latency=1", "cycles_stay_within_the_bound/latency=50"]
+] + ["a_row_beyond_the_addresses_leaves_the_half_byte_alone"]  # fmt: skip
+CYCLES = [f"cycles_stay_within_the_bound/latency={latency}" for latency in (1, 10, 50)]
 
 
-def run(config, testcase, *, simulator="verilator", **parameters):
+CELLS = ("ND2NZ", "DN2ZN")
+"""Layouts of loads; those of the stores are the other way round."""
+TURNED = ("ND2ZN", "DN2NZ")
+
+
+def run(config, testcase, *, simulator="verilator", layouts=("NORM",), tiles=1, **parameters):
+    stores = frozenset("2".join(reversed(layout.split("2"))) for layout in layouts)
     run_unit(
-        StoreEngine(config=CoreConfig.named(config)), BENCH, simulator=simulator, names=NAMES, testcase=testcase,
-        parameters={"config": config, **parameters},
+        StoreEngine(config=CoreConfig.named(config).replace(move_layouts=stores, move_tiles=tiles)), BENCH,
+        simulator=simulator, names=NAMES, testcase=testcase,
+        parameters={"config": config, "layouts": layouts, "tiles": tiles, **parameters},
     )  # fmt: skip
 
 
@@ -41,9 +48,28 @@ def test_bytes_are_exact_on_icarus_too():
     run("small", BYTES, simulator="icarus", moves=10)
 
 
+@pytest.mark.parametrize("layouts", [CELLS, TURNED, ("NORM", *CELLS, *TURNED)], ids=["cells", "turned", "all"])
+def test_tiles_of_cells_are_exact(layouts):
+    run("small", BYTES, simulator="icarus", layouts=layouts, moves=15)
+
+
 def test_bytes_are_exact_with_wide_lines():
     run("large", BYTES[:2], moves=20)
 
 
 def test_a_store_takes_its_beats():
-    run("default", CYCLES, over=5)
+    run("default", CYCLES, over=6)
+
+
+@pytest.mark.parametrize("config", ["small", "default"])
+def test_a_store_of_cells_takes_its_beats(config):
+    run(config, CYCLES, layouts=CELLS, over=8)
+
+
+@pytest.mark.parametrize("config", ["small", "default"])
+def test_a_turned_store_takes_its_beats_or_lines(config):
+    run(config, CYCLES, layouts=TURNED, over=24)
+
+
+def test_a_store_of_several_tiles_takes_its_beats():
+    run("default", CYCLES, layouts=("NORM", *CELLS, *TURNED), tiles=8, over=24)

@@ -1,7 +1,8 @@
 """Turns tile lines into beats for the bus."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for, exact_log2
 
@@ -10,7 +11,8 @@ from linxtile.config import CoreConfig
 from ..axi import write_data_layout
 from ..layouts import byte_count_bits
 from .assembler import rotate_bytes
-from .pieces import piece_layout
+from .chunks import slot_bits, transposes
+from .store_pieces import store_piece_layout
 
 __all__ = ["BeatAligner"]
 
@@ -19,27 +21,24 @@ class BeatAligner(wiring.Component):
     """Move the bytes of each piece from their place in the tile to their lanes; strobe exactly these.
 
     A beat a cycle; one more cycle when a row begins in the middle of a line that no row before it touched and its first
-    piece needs two lines. ``start`` puts it at the start of a tile.
+    piece needs two lines. By blocks, what a chunk leaves of its last line is kept for the chunk of the same row in the next
+    block.
 
     Members
     -------
-    start : In(1)
-        Forget the tile before.
     pitch_bytes : In
         From row to row in the tile.
-    odd_nibble, nibble : In(1), In(4)
-        The last byte of each row is written with ``nibble`` in its upper half.
-    pieces : In(stream of piece_layout(config))
+    nibble : In(4)
+        Upper half of the last byte of a piece that is ``half``.
+    pieces : In(stream of store_piece_layout(config))
         What each beat has to hold.
     lines : In(stream of lines)
-        Every line with valid bytes, once, in ascending order.
+        Every line with valid bytes, once, in the order in which pieces need them.
     beats : Out(stream of write_data_layout(config))
         W.
     """
 
-    start: Signal
     pitch_bytes: Signal
-    odd_nibble: Signal
     nibble: Signal
     pieces: stream.Interface
     lines: stream.Interface
@@ -48,11 +47,9 @@ class BeatAligner(wiring.Component):
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "start": In(1),
             "pitch_bytes": In(byte_count_bits(config)),
-            "odd_nibble": In(1),
             "nibble": In(4),
-            "pieces": In(stream.Signature(piece_layout(config))),
+            "pieces": In(stream.Signature(store_piece_layout(config))),
             "lines": In(stream.Signature(config.vector_bytes * 8)),
             "beats": Out(stream.Signature(write_data_layout(config))),
         })  # fmt: skip
@@ -63,59 +60,110 @@ class BeatAligner(wiring.Component):
         vector_bytes = self._config.vector_bytes
         bits = exact_log2(vector_bytes)
         piece = self.pieces.p
-        offset = Signal(len(self.pitch_bytes) + 1)
-        next_row = Signal.like(offset)
-        held = Signal(vector_bytes * 8)
-        held_line = Signal(len(offset) - bits)
-        holds = Signal()
+        last_offset = Signal(len(self.pitch_bytes) + 1)
+        last_held = Signal(vector_bytes * 8)
+        last_line = Signal(len(last_offset) - bits)
+        last_holds = Signal()
+        last_next_row = Signal.like(last_offset)
 
-        place = offset[:bits]
-        line = offset[bits:]
+        # A piece that begins does not go on where the one before it ended, unless it has already taken a line.
+        opened = Signal()
+        begins = Signal()
+        offset, next_row = Signal.like(last_offset), Signal.like(last_offset)
+        held, holds = Signal.like(last_held), Signal()
+        place, line = offset[:bits], offset[bits:]
+        rest = Signal(self._rest_layout())
+        kept = self._keep_rests(m, rest)
+        m.d.comb += [
+            begins.eq(piece.begins & ~opened),
+            offset.eq(Mux(begins, Mux(piece.kept, kept.place, piece.place), last_offset)),
+            next_row.eq(Mux(begins, piece.place + self.pitch_bytes, last_next_row)),
+            held.eq(Mux(begins, kept.line, last_held)),
+            holds.eq(Mux(begins, piece.kept & (kept.place != 0), last_holds)),
+        ]
         spans = Signal()
         here = Signal()
         needs_line = Signal()
         sends = Signal()
+        skips = piece.beyond
+        able = sends & (self.lines.valid | ~needs_line)
         m.d.comb += [
             spans.eq(place + piece.count > vector_bytes),
-            here.eq(holds & (held_line == line)),
+            here.eq(holds & (begins | (last_line == line))),
             needs_line.eq(~here | spans),
             # A piece of two new lines takes the first one without sending anything.
             sends.eq(here | ~spans),
-            self.beats.valid.eq(self.pieces.valid & sends & (self.lines.valid | ~needs_line)),
-            self.pieces.ready.eq(self.beats.ready & sends & (self.lines.valid | ~needs_line)),
-            self.lines.ready.eq(self.pieces.valid & needs_line & (self.beats.ready | ~sends)),
+            self.beats.valid.eq(self.pieces.valid & able & ~skips),
+            self.pieces.ready.eq((self.beats.ready | skips) & able),
+            self.lines.ready.eq(self.pieces.valid & needs_line & (self.beats.ready | skips | ~sends)),
             self.beats.p.last.eq(piece.burst_end),
         ]
-        with m.If(self.lines.valid & self.lines.ready):
-            m.d.sync += [held.eq(self.lines.payload), held_line.eq(line + here), holds.eq(1)]
-        with m.If(self.pieces.valid & self.pieces.ready):
-            m.d.sync += offset.eq(offset + piece.count)
+        takes_line = self.lines.valid & self.lines.ready
+        sent = self.pieces.valid & self.pieces.ready
+        with m.If(takes_line | sent):
+            m.d.sync += [
+                opened.eq(~sent),
+                last_offset.eq(offset),
+                last_next_row.eq(next_row),
+                last_held.eq(held),
+                last_line.eq(Mux(begins, line, last_line)),
+                last_holds.eq(holds),
+            ]
+        with m.If(takes_line):
+            m.d.sync += [last_held.eq(self.lines.payload), last_line.eq(line + here), last_holds.eq(1)]
+        with m.If(sent):
+            m.d.sync += last_offset.eq(offset + piece.count)
             with m.If(piece.row_end):
-                m.d.sync += [offset.eq(next_row), next_row.eq(next_row + self.pitch_bytes)]
-        with m.If(self.start):
-            m.d.sync += [offset.eq(0), next_row.eq(self.pitch_bytes), holds.eq(0)]
-
-        merged = Signal(vector_bytes * 8)
-        first = Signal(vector_bytes * 8)
+                m.d.sync += [last_offset.eq(next_row), last_next_row.eq(next_row + self.pitch_bytes)]
         m.d.comb += [
-            first.eq(Mux(here, held, self.lines.payload)),
+            rest.place.eq(place + piece.count),
+            rest.line.eq(Mux(needs_line, self.lines.payload, held)),
+        ]
+        self._turn(m, place, spans, Mux(here, held, self.lines.payload))
+        return m
+
+    def _rest_layout(self) -> data.StructLayout:
+        """What a chunk leaves: the last line it needed, and the first byte of it that it did not need."""
+        return data.StructLayout(
+            {"place": exact_log2(self._config.vector_bytes), "line": self._config.vector_bytes * 8}
+        )
+
+    def _keep_rests(self, m: Module, rest: data.View) -> data.View:
+        """Keep what each chunk leaves; return what the chunk in the slot of this piece has left before."""
+        if not transposes(self._config):
+            return data.Const(self._rest_layout(), 0)
+        piece = self.pieces.p
+        m.submodules.rests = rests = Memory(shape=self._rest_layout(), depth=1 << slot_bits(self._config), init=[])
+        write, read = rests.write_port(), rests.read_port(domain="comb")
+        m.d.comb += [
+            write.en.eq(self.pieces.valid & self.pieces.ready & piece.row_end),
+            write.addr.eq(piece.slot),
+            write.data.eq(rest),
+            read.addr.eq(piece.slot),
+        ]
+        return read.data
+
+    def _turn(self, m: Module, place: Value, spans: Value, first: Value) -> None:
+        """Make the beat of ``first``, from ``place`` on, and the next line."""
+        vector_bytes = self._config.vector_bytes
+        bits = exact_log2(vector_bytes)
+        piece = self.pieces.p
+        merged = Signal(vector_bytes * 8)
+        turned = Signal(vector_bytes * 8)
+        end = Signal(bits_for(vector_bytes))
+        m.d.comb += [
             merged.eq(Cat(
                 # Bytes that are not strobed must hold still, too: the next line is used only when it has to be there.
                 Mux(spans & (place > byte), self.lines.payload.word_select(byte, 8), first.word_select(byte, 8))
                 for byte in range(vector_bytes)
             )),
-        ]  # fmt: skip
-        turned = Signal(vector_bytes * 8)
-        end = Signal(bits_for(vector_bytes))
-        m.d.comb += [
             turned.eq(rotate_bytes(m, merged, (piece.lane - place)[:bits])),
             end.eq(piece.lane + piece.count),
-        ]
+        ]  # fmt: skip
         for byte in range(vector_bytes):
             content = turned.word_select(byte, 8)
-            half = self.odd_nibble & piece.row_end & (end == byte + 1)
+            half = piece.half & (end == byte + 1)
             m.d.comb += [
                 self.beats.p.data.word_select(byte, 8).eq(Cat(content[:4], Mux(half, self.nibble, content[4:]))),
                 self.beats.p.strb[byte].eq((piece.lane <= byte) & (end > byte)),
             ]
-        return m

@@ -1,24 +1,20 @@
-"""Writes the rows of a tile to memory, many bursts under way."""
+"""Writes the rows of a command to memory, many bursts under way."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, ResetInserter, Signal
+from amaranth.hdl import Cat, Const, Module, ResetInserter, Signal
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 
 from ..axi import INCR, read_signature, write_data_layout, write_signature
-from ..layouts import byte_count_bits
-from .axi_reader import REFUSED
+from .answers import AnswerWalk
+from .bursts import BurstCut
+from .chunks import ChunkWalk, job_layout, move_layout
 from .nibble import NibbleGate
-from .pieces import PieceWalk, piece_layout
-from .rows import BurstWalk, burst_layout, element_start, rows_layout
+from .store_pieces import StorePieces, store_piece_layout
 
 __all__ = ["AxiWriter", "write_result_layout"]
-
-BURSTS_AHEAD = 4
-"""Addresses that may be ahead of the data."""
 
 
 def write_result_layout() -> data.StructLayout:
@@ -29,26 +25,27 @@ def write_result_layout() -> data.StructLayout:
 class AxiWriter(wiring.Component):
     """Send rows to memory: addresses, pieces for whoever makes the beats, and the answers; one command at a time.
 
-    The first AW comes two cycles after the command, its first piece two cycles after it was accepted, the result the cycle
-    after the last B. After a refused burst no new one is begun.
+    The first AW comes two cycles after the first job, its first piece two cycles after it was accepted, the result the cycle
+    after the last B. A job's bursts begin while those of the jobs before it are still to be answered. A command is written to
+    its end even when something fails, for a later job can fail in an earlier row.
 
     Parameters
     ----------
     config : CoreConfig
-        ``reads_outstanding`` limits the bursts under way here, too.
+        ``reads_outstanding`` limits the bursts under way here, too; ``move_tiles`` the jobs.
 
     Members
     -------
-    command : In(stream of rows_layout(config))
-        Rows to write.
-    row_bytes, odd_nibble : In
-        Of the command, all the time until its result.
-    pieces : Out(stream of piece_layout(config))
-        Wanted beats.
+    move : In(move_layout(config))
+        What the jobs of the command have in common, from the first one until the result.
+    jobs : In(stream of job_layout(config))
+        Rows to write, up to the ``final`` job of a command.
+    pieces : Out(stream of store_piece_layout(config))
+        Wanted beats; those that are ``beyond`` are not to be made.
     beats : In(stream of write_data_layout(config))
-        One for each piece.
+        One for each other piece.
     nibble : Out(4)
-        Upper half of the last byte of the row under way, when ``odd_nibble``.
+        Upper half of the last byte of the row under way, when its piece is ``half``.
     result : Out(stream of write_result_layout())
         One a command; nothing is under way any more.
     memory : Out(write_signature(config)), nibble_memory : Out(read_signature(config))
@@ -57,9 +54,8 @@ class AxiWriter(wiring.Component):
         Begin no new burst; the result comes when all begun ones are answered.
     """
 
-    command: stream.Interface
-    row_bytes: Signal
-    odd_nibble: Signal
+    move: data.View
+    jobs: stream.Interface
     pieces: stream.Interface
     beats: stream.Interface
     nibble: Signal
@@ -71,10 +67,9 @@ class AxiWriter(wiring.Component):
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "command": In(stream.Signature(rows_layout(config))),
-            "row_bytes": In(byte_count_bits(config)),
-            "odd_nibble": In(1),
-            "pieces": Out(stream.Signature(piece_layout(config))),
+            "move": In(move_layout(config)),
+            "jobs": In(stream.Signature(job_layout(config))),
+            "pieces": Out(stream.Signature(store_piece_layout(config))),
             "beats": In(stream.Signature(write_data_layout(config))),
             "nibble": Out(4),
             "result": Out(stream.Signature(write_result_layout())),
@@ -87,106 +82,71 @@ class AxiWriter(wiring.Component):
         """Send with one walk, follow the answers with another."""
         m = Module()
         config = self._config
-        beat_bits = exact_log2(config.axi_data_bytes)
-        aw, b = self.memory.aw, self.memory.b
         clear = Signal()
-        sending, following = BurstWalk(config=config), BurstWalk(config=config)
-        gate = NibbleGate(config=config)
-        piece_walk = PieceWalk(config=config)
-        layout = burst_layout(config)
-        waiting = SyncFIFO(width=layout.size, depth=BURSTS_AHEAD)
+        walk, cut = ChunkWalk(config=config), BurstCut(config=config)
+        gate, answers = NibbleGate(config=config), AnswerWalk(config=config)
+        pieces = StorePieces(config=config)
         for name, part in (
-            ("sending", sending), ("following", following), ("gate", gate), ("piece_walk", piece_walk), ("waiting", waiting),
+            ("walk", walk), ("cut", cut), ("gate", gate), ("answers", answers), ("piece_walk", pieces),
         ):  # fmt: skip
             m.submodules[name] = ResetInserter(clear)(part)
-        wiring.connect(m, sending.bursts, gate.i)
+        wiring.connect(m, walk.chunks, cut.chunks)
+        wiring.connect(m, cut.bursts, gate.i)
         wiring.connect(m, wiring.flipped(self.nibble_memory), gate.memory)
-        wiring.connect(m, wiring.flipped(self.pieces), piece_walk.pieces)
+        wiring.connect(m, pieces.pieces, wiring.flipped(self.pieces))
         wiring.connect(m, wiring.flipped(self.memory.w), wiring.flipped(self.beats))
+        wiring.connect(m, wiring.flipped(self.memory.b), answers.b)
+        m.d.comb += [
+            walk.move.eq(self.move),
+            cut.element_shift.eq(self.move.element_shift),
+            answers.move.eq(self.move),
+            self.jobs.ready.eq(walk.jobs.ready & answers.jobs.ready),
+        ]
+        for user in (walk, answers):
+            m.d.comb += [
+                user.jobs.valid.eq(self.jobs.valid & self.jobs.ready),
+                user.jobs.payload.eq(self.jobs.payload),
+            ]
 
-        outstanding = Signal(range(config.reads_outstanding + 1))
-        cut = Signal()
-        # The byte that could not be read is the last of its row: its row is still written, for a burst of it that fails
-        # comes first.
-        tentative = Signal()
+        under_way = Signal(range(config.reads_outstanding + 1))
         # An address that the bus has seen stays until it is taken.
         shown = Signal()
-        beyond = gate.o.p.beyond
+        aw = self.memory.aw
+        burst = gate.o.p
+        may_pass = Signal()
         m.d.comb += [
-            aw.valid.eq(
-                gate.o.valid & ~beyond & waiting.w_rdy & (outstanding != config.reads_outstanding) & (shown | ~cut)
+            may_pass.eq(
+                gate.o.valid & pieces.bursts.ready & (under_way != config.reads_outstanding) & (shown | ~self.stop)
             ),
+            aw.valid.eq(may_pass & ~burst.beyond),
             aw.p.id.eq(0),
-            aw.p.addr.eq(Cat(Const(0, beat_bits), gate.o.p.address[beat_bits:])),
-            aw.p.len.eq(gate.o.p.length),
+            aw.p.addr.eq(Cat(Const(0, beat_bits := exact_log2(config.axi_data_bytes)), burst.address[beat_bits:])),
+            aw.p.len.eq(burst.length),
             aw.p.size.eq(beat_bits),
             aw.p.burst.eq(INCR),
-            gate.o.ready.eq(beyond | (aw.valid & aw.ready)),
-            waiting.w_en.eq(aw.valid & aw.ready),
-            waiting.w_data.eq(gate.o.payload),
-            piece_walk.bursts.valid.eq(waiting.r_rdy),
-            piece_walk.bursts.payload.eq(data.View(layout, waiting.r_data)),
-            waiting.r_en.eq(piece_walk.bursts.ready),
-            gate.row_bytes.eq(self.row_bytes),
-            gate.odd_nibble.eq(self.odd_nibble),
-            gate.quiet.eq(outstanding == 0),
-            gate.stop.eq(cut | tentative),
+            gate.o.ready.eq(may_pass & (burst.beyond | aw.ready)),
+            pieces.bursts.valid.eq(gate.o.ready),
+            pieces.bursts.payload.eq(burst),
+            gate.quiet.eq(under_way == 0),
+            gate.stop.eq(self.stop),
             self.nibble.eq(gate.nibble),
+            answers.refused.eq(gate.refused),
+            answers.refused_address.eq(gate.address),
+            answers.refused_row.eq(cut.bursts.p.note.row),
         ]
-        answered = b.valid & b.ready
         m.d.sync += [
             shown.eq(aw.valid & ~aw.ready),
-            outstanding.eq(outstanding + (aw.valid & aw.ready) - answered),
+            under_way.eq(under_way + gate.o.ready - answers.passed),
         ]
 
-        follow = following.bursts.p
-        fault = Signal()
-        fault_address = Signal(64)
-        out_of_space = following.bursts.valid & follow.beyond
-        ended = Signal()
-        m.d.comb += [
-            b.ready.eq(following.bursts.valid & ~follow.beyond),
-            following.bursts.ready.eq(answered),
-            cut.eq(self.stop | (fault & ~tentative)),
-            ended.eq(
-                (answered & follow.last)
-                | out_of_space
-                | (cut & (outstanding == 0) & ~aw.valid & ~gate.busy)
-                | (tentative & gate.holding & (outstanding == 0))
-            ),
-        ]
-        with m.If((answered & b.p.resp[REFUSED]) | out_of_space):
-            with m.If(~fault | tentative):
-                m.d.sync += [
-                    fault.eq(1),
-                    tentative.eq(0),
-                    fault_address.eq(element_start(follow.address, follow.skew, follow.element_mask)),
-                ]
-        with m.Elif(gate.refused & ~fault):
-            m.d.sync += [fault.eq(1), tentative.eq(1), fault_address.eq(gate.address)]
-
-        ready = Signal()
-        m.d.comb += [
-            self.command.ready.eq(ready & sending.command.ready & following.command.ready),
-            self.result.p.fault.eq(fault),
-            self.result.p.address.eq(Mux(fault, fault_address, 0)),
-        ]
-        for walk in (sending, following):
-            m.d.comb += [
-                walk.command.valid.eq(self.command.valid & self.command.ready),
-                walk.command.payload.eq(self.command.payload),
-            ]
+        stopped = self.stop & (under_way == 0) & ~aw.valid & ~gate.busy
+        m.d.comb += [self.result.p.fault.eq(answers.fault), self.result.p.address.eq(answers.address)]
         with m.FSM():
-            with m.State("REST"):
-                m.d.comb += ready.eq(1)
-                with m.If(self.command.valid & self.command.ready):
-                    m.next = "WRITE"
             with m.State("WRITE"):
-                with m.If(ended):
+                with m.If((answers.passed & answers.final) | stopped):
                     m.next = "RESULT"
             with m.State("RESULT"):
-                m.d.comb += [self.result.valid.eq(1), clear.eq(1)]
+                m.d.comb += [self.result.valid.eq(1), clear.eq(self.result.ready)]
                 with m.If(self.result.ready):
-                    m.d.sync += [fault.eq(0), tentative.eq(0)]
-                    m.next = "REST"
+                    m.next = "WRITE"
         return m

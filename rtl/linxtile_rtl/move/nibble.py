@@ -8,9 +8,8 @@ from amaranth.utils import exact_log2
 from linxtile.config import CoreConfig
 
 from ..axi import INCR, read_signature
-from ..layouts import byte_count_bits
 from .axi_reader import REFUSED
-from .rows import burst_layout
+from .bursts import chunk_burst_layout
 
 __all__ = ["NibbleGate"]
 
@@ -18,19 +17,17 @@ __all__ = ["NibbleGate"]
 class NibbleGate(wiring.Component):
     """Pass bursts on; before each row with an odd last nibble read the byte that holds it.
 
-    Such a row waits until the older rows are in memory, because they may have written the byte. Other commands pass
+    Such a row waits until the older rows are in memory, because they may have written the byte. Other rows pass
     without delay.
 
     Members
     -------
-    odd_nibble, row_bytes : In
-        Of the command under way.
-    i, o : In, Out(stream of burst_layout(config))
-        Bursts.
+    i, o : In, Out(stream of chunk_burst_layout(config))
+        Bursts, all of a row one after the other where there are odd nibbles.
     quiet : In(1)
         All bursts passed on so far have been answered.
     stop : In(1)
-        Begin no further row. ``holding`` : Out(1): a row waits because of that.
+        Begin no further row of that kind.
     memory : Out(read_signature(config))
         AR and R.
     nibble : Out(4)
@@ -42,13 +39,10 @@ class NibbleGate(wiring.Component):
         A read is under way.
     """
 
-    odd_nibble: Signal
-    row_bytes: Signal
     i: stream.Interface
     o: stream.Interface
     quiet: Signal
     stop: Signal
-    holding: Signal
     memory: wiring.PureInterface
     nibble: Signal
     refused: Signal
@@ -58,13 +52,10 @@ class NibbleGate(wiring.Component):
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "odd_nibble": In(1),
-            "row_bytes": In(byte_count_bits(config)),
-            "i": In(stream.Signature(burst_layout(config))),
-            "o": Out(stream.Signature(burst_layout(config))),
+            "i": In(stream.Signature(chunk_burst_layout(config))),
+            "o": Out(stream.Signature(chunk_burst_layout(config))),
             "quiet": In(1),
             "stop": In(1),
-            "holding": Out(1),
             "memory": Out(read_signature(config)),
             "nibble": Out(4),
             "refused": Out(1),
@@ -80,13 +71,11 @@ class NibbleGate(wiring.Component):
         ar, r = self.memory.ar, self.memory.r
         fetched, begins, held, wanted = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
-            self.address.eq(self.i.p.address + self.row_bytes - 1),
-            begins.eq(self.odd_nibble & self.i.p.row_start & ~fetched),
+            self.address.eq(self.i.p.address + self.i.p.note.row_bytes - 1),
+            begins.eq(self.i.p.note.odd_nibble & self.i.p.row_start & ~fetched),
             held.eq(begins & self.stop),
-            self.holding.eq(self.i.valid & held),
-            # A byte that may not be accessed ends the store anyway, so its row goes on without it. So does a row that
-            # begins there: its last byte may be accessed if the addresses wrap, but nobody would wait for the answer.
-            wanted.eq(begins & ~self.address[config.axi_address_bits :].any() & ~self.i.p.beyond),
+            # A byte that may not be accessed fails anyway, so its row goes on without it.
+            wanted.eq(begins & ~self.address[config.axi_address_bits :].any()),
             self.o.payload.eq(self.i.payload),
             ar.p.id.eq(0),
             ar.p.addr.eq(Cat(Const(0, beat_bits), self.address[beat_bits:])),

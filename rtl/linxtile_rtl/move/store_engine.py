@@ -12,8 +12,8 @@ from ..layouts import done_layout, store_layout
 from ..tile_ram import line_read_signature
 from .aligner import BeatAligner
 from .axi_writer import AxiWriter
-from .lines import LineWalk
-from .parts import PartWalk
+from .jobs import JobWalk
+from .store_lines import StoreLines
 
 __all__ = ["StoreEngine"]
 
@@ -66,54 +66,47 @@ class StoreEngine(wiring.Component):
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
-        """Start line walk, aligner and writer together; report what the writer tells."""
+        """Give each job to the writer and to whoever fetches its lines; report what the writer tells."""
         m = Module()
         config = self._config
-        clear_lines = Signal()
+        drop, over = Signal(), Signal()
         m.submodules.writer = writer = AxiWriter(config=config)
-        m.submodules.aligner = aligner = BeatAligner(config=config)
-        lines = LineWalk(config=config)
-        m.submodules.lines = ResetInserter(clear_lines)(lines)
+        m.submodules.lines = lines = StoreLines(config=config)
+        aligner, jobs = BeatAligner(config=config), JobWalk(config=config)
+        m.submodules.aligner = ResetInserter(drop)(aligner)
+        m.submodules.jobs = ResetInserter(over)(jobs)
+        wiring.connect(m, lines.read, wiring.flipped(self.read))
+        wiring.connect(m, lines.lines, aligner.lines)
         wiring.connect(m, writer.pieces, aligner.pieces)
         wiring.connect(m, aligner.beats, writer.beats)
         wiring.connect(m, writer.memory, wiring.flipped(self.memory))
         wiring.connect(m, writer.nibble_memory, wiring.flipped(self.nibble_memory))
 
-        ready = Signal()
-        start = Signal()
-        m.submodules.parts = parts = PartWalk(config=config, command=store_layout(config))
-        wiring.connect(m, wiring.flipped(self.command), parts.command)
-        self._take_command(m, parts.parts, writer, lines, ready, start)
-        store = Signal.like(parts.parts.payload)
-        with m.If(start):
-            m.d.sync += store.eq(parts.parts.payload)
+        takes_command = Signal()
+        tag = Signal.like(self.command.p.tag)
         m.d.comb += [
-            aligner.start.eq(start),
-            aligner.pitch_bytes.eq(Mux(start, parts.parts.p.pitch_bytes, store.pitch_bytes)),
-            aligner.odd_nibble.eq(store.odd_nibble),
+            writer.jobs.valid.eq(jobs.jobs.valid & lines.jobs.ready),
+            writer.jobs.payload.eq(jobs.jobs.p.rows),
+            lines.jobs.valid.eq(jobs.jobs.valid & writer.jobs.ready),
+            lines.jobs.payload.eq(jobs.jobs.payload),
+            jobs.jobs.ready.eq(writer.jobs.ready & lines.jobs.ready),
+            lines.kept.eq(jobs.kept),
+            lines.rows.eq(jobs.move.rows),
+            lines.pitch_bytes.eq(jobs.pitch_bytes),
+            lines.drop.eq(drop),
+            jobs.command.payload.eq(self.command.payload),
+            jobs.command.valid.eq(self.command.valid & takes_command),
+            self.command.ready.eq(jobs.command.ready & takes_command),
+            writer.move.eq(jobs.move),
+            aligner.pitch_bytes.eq(jobs.pitch_bytes),
             aligner.nibble.eq(writer.nibble),
-            writer.odd_nibble.eq(store.odd_nibble),
-            writer.row_bytes.eq(store.row_bytes),
-            writer.stop.eq(self.flush),
         ]
-
-        # Lines asked for and not yet here: a store that ends early has to wait for them.
-        drop = Signal()
-        owed = Signal(range(config.lines + 1))
-        request, response = self.read.request, self.read.response
-        wiring.connect(m, lines.requests, wiring.flipped(request))
-        m.d.comb += [
-            aligner.lines.valid.eq(response.valid & ~drop),
-            aligner.lines.payload.eq(response.payload),
-            response.ready.eq(drop | aligner.lines.ready),
-            clear_lines.eq(drop & ~(request.valid & ~request.ready)),
-        ]
-        m.d.sync += owed.eq(owed + (request.valid & request.ready) - (response.valid & response.ready))
-        settled = (owed == 0) & ~request.valid
+        with m.If(self.command.valid & self.command.ready):
+            m.d.sync += tag.eq(self.command.p.tag)
 
         fault = writer.result.p.fault
         m.d.comb += [
-            self.done.p.tag.eq(store.tag),
+            self.done.p.tag.eq(tag),
             self.done.p.flags.eq(0),
             self.done.p.fault.eq(fault),
             self.done.p.rule.eq(Mux(fault, Rule.MEM_WRITE, 0)),
@@ -122,15 +115,17 @@ class StoreEngine(wiring.Component):
         flushed = Signal()
         with m.FSM():
             with m.State("REST"):
-                m.d.comb += [ready.eq(~self.flush), self.idle.eq(1)]
+                m.d.comb += [takes_command.eq(~self.flush), self.idle.eq(1)]
                 m.d.sync += flushed.eq(0)
-                with m.If(start):
+                with m.If(self.command.valid & self.command.ready):
                     m.next = "STORE"
             with m.State("STORE"):
+                m.d.comb += writer.stop.eq(self.flush)
                 m.d.sync += flushed.eq(flushed | self.flush)
                 with m.If(writer.result.valid):
                     m.d.comb += drop.eq(1)
-                    with m.If(settled):
+                    with m.If(lines.settled):
+                        m.d.comb += over.eq(1)
                         m.d.comb += writer.result.ready.eq(flushed | self.flush)
                         m.next = "REPORT"
                         with m.If(flushed | self.flush):
@@ -140,34 +135,3 @@ class StoreEngine(wiring.Component):
                 with m.If(self.done.ready):
                     m.next = "REST"
         return m
-
-    def _take_command(
-        self, m: Module, parts: stream.Interface, writer: AxiWriter, lines: LineWalk, ready: Signal, start: Signal
-    ) -> None:
-        command = parts.p
-        area = Signal.like(command.tile_bytes)
-        one_row = Signal()
-        m.d.comb += [
-            area.eq(command.valid_rows * command.pitch_bytes),
-            # Rows without a gap in memory and in the tile are one row. Half a byte left alone is a gap.
-            one_row.eq(
-                (command.stride == command.row_bytes) & (command.row_bytes == command.pitch_bytes) & ~command.odd_nibble
-            ),
-        ]
-        rows = Mux(one_row, 1, command.valid_rows)
-        row_bytes = Mux(one_row, area, command.row_bytes)
-        m.d.comb += [
-            parts.ready.eq(ready & writer.command.ready & lines.command.ready),
-            start.eq(parts.valid & parts.ready),
-            writer.command.valid.eq(start),
-            writer.command.p.base.eq(command.base),
-            writer.command.p.stride.eq(command.stride),
-            writer.command.p.rows.eq(rows),
-            writer.command.p.row_bytes.eq(row_bytes),
-            writer.command.p.element_shift.eq(command.element_shift),
-            lines.command.valid.eq(start),
-            lines.command.p.rows.eq(rows),
-            lines.command.p.row_bytes.eq(row_bytes),
-            lines.command.p.pitch_bytes.eq(command.pitch_bytes),
-            lines.command.p.tile_line.eq(command.tile_line),
-        ]

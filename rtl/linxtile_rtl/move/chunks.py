@@ -1,0 +1,195 @@
+"""Walk over the rows of a store in memory, cut into chunks: whole rows, or what a block of the tile gives to each row."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
+
+from linxtile.config import CoreConfig
+
+from ..layouts import CELL_BYTES, byte_count_bits
+from .rows import SKEW_BITS
+
+__all__ = ["ChunkWalk", "chunk_layout", "chunk_note_layout", "job_layout", "move_layout", "slot_bits", "transposes"]
+
+
+def transposes(config: CoreConfig) -> bool:
+    """Whether the configuration stores tiles whose cells lie across the rows of memory."""
+    return not config.move_layouts.isdisjoint({"NZ2DN", "ZN2ND"})
+
+
+def slot_bits(config: CoreConfig) -> int:
+    """Bits of the number of a row in its group: a line holds at most so many elements, those of half a byte."""
+    return exact_log2(2 * config.vector_bytes)
+
+
+def move_layout(config: CoreConfig) -> data.StructLayout:
+    """What all jobs of a command have in common.
+
+    Each has ``rows`` (at least 1), ``stride`` apart modulo ``2**64``. ``by_blocks``: groups of ``group_rows`` rows are written 32
+    bytes of each row at a time.
+    """
+    return data.StructLayout({
+        "stride": 64,
+        "rows": 16,
+        "element_shift": 3,
+        "by_blocks": 1,
+        "group_rows": slot_bits(config) + 1,
+    })  # fmt: skip
+
+
+def job_layout(config: CoreConfig) -> data.StructLayout:
+    """Rows of one tile in memory: the first at ``base``, ``row_bytes`` (at least 1) each.
+
+    The first byte is byte ``place`` of its tile line. ``final`` marks the last job of its command.
+    """
+    return data.StructLayout({
+        "base": 64,
+        "row_bytes": byte_count_bits(config),
+        "odd_nibble": 1,
+        "place": exact_log2(config.vector_bytes),
+        "final": 1,
+    })  # fmt: skip
+
+
+def chunk_note_layout(config: CoreConfig) -> data.StructLayout:
+    """What a chunk has to do with others.
+
+    ``row`` is the number of its row in the job, ``slot`` in the group. ``begins``: its bytes begin at ``place`` of a line that no
+    chunk before it has touched; or, ``kept``, they go on behind those of the same row in the block before. ``row_bytes``,
+    ``odd_nibble`` and ``final`` are those of the job.
+    """
+    return data.StructLayout({
+        "row": 16,
+        "slot": slot_bits(config),
+        "begins": 1,
+        "kept": 1,
+        "place": exact_log2(config.vector_bytes),
+        "row_bytes": byte_count_bits(config),
+        "odd_nibble": 1,
+        "final": 1,
+    })  # fmt: skip
+
+
+def chunk_layout(config: CoreConfig) -> data.StructLayout:
+    """``bytes`` of a row from ``address`` on; ``skew`` are the low bits of the row's start.
+
+    ``row_start``, ``row_end`` and ``last`` (of the job) say where the chunk lies.
+    """
+    return data.StructLayout({
+        "address": 64,
+        "bytes": byte_count_bits(config) + 1,
+        "skew": SKEW_BITS,
+        "row_start": 1,
+        "row_end": 1,
+        "last": 1,
+        "note": chunk_note_layout(config),
+    })  # fmt: skip
+
+
+class ChunkWalk(wiring.Component):
+    """Go through the rows of a job; a chunk a cycle, the first a cycle after its job, the next job without a pause.
+
+    By blocks, it goes group of rows by group, block by block, row by row. Block g gives its row the bytes up to the beat that
+    holds byte ``32 * (g + 1)`` of the row, so each beat is written once, by the block that has its last byte.
+
+    Parameters
+    ----------
+    config : CoreConfig
+        ``axi_data_bytes`` (at most 32 where rows are written by blocks), ``tile_max_bytes`` and ``move_layouts`` matter.
+
+    Members
+    -------
+    move : In(move_layout(config))
+        Of the command; holds still while it has jobs under way.
+    jobs : In(stream of job_layout(config))
+        Rows to walk.
+    chunks : Out(stream of chunk_layout(config))
+        Every byte of the rows once.
+    """
+
+    move: data.View
+    jobs: stream.Interface
+    chunks: stream.Interface
+
+    def __init__(self, *, config: CoreConfig):
+        self._config = config
+        super().__init__({
+            "move": In(move_layout(config)),
+            "jobs": In(stream.Signature(job_layout(config))),
+            "chunks": Out(stream.Signature(chunk_layout(config))),
+        })  # fmt: skip
+
+    def elaborate(self, platform: object) -> Module:
+        """Keep where in the row its block begins; addresses are only added to."""
+        m = Module()
+        beat_bits = exact_log2(self._config.axi_data_bytes)
+        move, chunk = self.move, self.chunks.p
+        by_blocks = move.by_blocks if transposes(self._config) else Const(0)
+        job = Signal(job_layout(self._config))
+        active, first_chunk, first_block = Signal(), Signal(), Signal()
+        # The block's first byte in this row, and in the first row of the group; the first row of the group behind.
+        point, block_point, group_point = Signal(64), Signal(64), Signal(64)
+        rest = Signal.like(job.row_bytes)
+        row, rows_left, slot = Signal(16), Signal(16), Signal(slot_bits(self._config))
+
+        lane = point[:beat_bits]
+        last_slot, last_block, group_end = Signal(), Signal(), Signal()
+        m.d.comb += [
+            last_slot.eq(~by_blocks | (slot + 1 == move.group_rows) | (slot + 1 == rows_left)),
+            last_block.eq(~by_blocks | (rest <= CELL_BYTES)),
+            group_end.eq(last_slot & last_block),
+            self.chunks.valid.eq(active),
+            chunk.address.eq(Mux(first_block, point, Cat(Const(0, beat_bits), point[beat_bits:]))),
+            chunk.bytes.eq(
+                Mux(last_block, rest, CELL_BYTES)
+                + Mux(first_block, Mux(last_block, 0, -lane), Mux(last_block, lane, 0))
+            ),
+            chunk.skew.eq(point[:SKEW_BITS]),
+            chunk.row_start.eq(first_block),
+            chunk.row_end.eq(last_block),
+            chunk.last.eq(group_end & (slot + 1 == rows_left)),
+            chunk.note.row.eq(row),
+            chunk.note.slot.eq(slot),
+            chunk.note.begins.eq(by_blocks | first_chunk),
+            chunk.note.kept.eq(~first_block),
+            chunk.note.place.eq(job.place),
+            chunk.note.row_bytes.eq(job.row_bytes),
+            chunk.note.odd_nibble.eq(job.odd_nibble),
+            chunk.note.final.eq(job.final),
+            self.jobs.ready.eq(~active | (self.chunks.ready & chunk.last)),
+        ]
+        next_row, next_point = Signal(64), Signal(64)
+        m.d.comb += next_row.eq(point + move.stride)
+        with m.If(~last_slot | (last_block & first_block)):
+            m.d.comb += next_point.eq(next_row)
+        with m.Elif(last_block):
+            m.d.comb += next_point.eq(group_point)
+        with m.Else():
+            m.d.comb += next_point.eq(block_point + CELL_BYTES)
+        with m.If(active & self.chunks.ready):
+            m.d.sync += [point.eq(next_point), first_chunk.eq(0), slot.eq(slot + 1), row.eq(row + 1)]
+            with m.If(last_slot):
+                m.d.sync += [block_point.eq(next_point), slot.eq(0)]
+                with m.If(first_block):
+                    m.d.sync += group_point.eq(next_row)
+                with m.If(last_block):
+                    m.d.sync += [first_block.eq(1), rest.eq(job.row_bytes), rows_left.eq(rows_left - slot - 1)]
+                with m.Else():
+                    m.d.sync += [first_block.eq(0), rest.eq(rest - CELL_BYTES), row.eq(row - slot)]
+            with m.If(chunk.last):
+                m.d.sync += active.eq(0)
+        with m.If(self.jobs.valid & self.jobs.ready):
+            m.d.sync += [
+                job.eq(self.jobs.payload),
+                active.eq(1),
+                first_chunk.eq(1),
+                first_block.eq(1),
+                point.eq(self.jobs.p.base),
+                block_point.eq(self.jobs.p.base),
+                rest.eq(self.jobs.p.row_bytes),
+                row.eq(0),
+                rows_left.eq(move.rows),
+                slot.eq(0),
+            ]
+        return m
