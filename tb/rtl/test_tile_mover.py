@@ -26,8 +26,8 @@ def run(config, testcase, **parameters):
 
 @pytest.mark.parametrize("config", ["small", "default", "large"])
 def test_moves_are_exact_in_every_order_and_width(config):
-    run(config, BYTES, moves=1, flushes=40)
+    run(config, BYTES, moves=1, flushes=15)
 
 
 def test_a_move_takes_its_lines_or_its_elements():
-    run("default", CYCLES, over=20)
+    run("default", CYCLES, over=10)

@@ -49,33 +49,54 @@ class TileMove:
         """Physical rows of a tile."""
         return tile_bytes * 8 // (self.columns * self.bits)
 
-    def offset(self, order, tile_bytes, i, j):
-        """Place of element (i, j) in a tile, in bits."""
-        rows, cell = self.rows(tile_bytes), 32 * 8 // self.bits
-        element = {
-            "ND": lambda: i * self.columns + j,
-            "DN": lambda: j * rows + i,
-            "NZ": lambda: j // cell * rows * cell + i * cell + j % cell,
-            "ZN": lambda: i // cell * self.columns * cell + j * cell + i % cell,
-        }[order]()
-        return element * self.bits
+    def is_legal(self):
+        """Whether the binder lets it pass: the valid area is inside, fractals are whole, 4-bit rows are whole bytes."""
+        cell = 32 * 8 // self.bits
+        units = {"NZ": (16, cell), "ZN": (cell, 16)}
+        return self.valid_columns <= self.columns and all(
+            self.valid_rows <= self.rows(size)
+            and self.rows(size) % units.get(order, (1, 1))[0] == 0
+            and self.columns % units.get(order, (1, 2 if self.bits == 4 else 1))[1] == 0
+            for order, size in ((self.source, self.source_bytes), (self.destination, self.destination_bytes))
+        )
+
+    def place(self, order, tile_bytes):
+        """Return the function that gives the place of element (i, j) in a tile, in elements."""
+        rows, columns, cell = self.rows(tile_bytes), self.columns, 32 * 8 // self.bits
+        return {
+            "ND": lambda i, j: i * columns + j,
+            "DN": lambda i, j: j * rows + i,
+            "NZ": lambda i, j: j // cell * rows * cell + i * cell + j % cell,
+            "ZN": lambda i, j: i // cell * columns * cell + j * cell + i % cell,
+        }[order]
 
     def expected(self, content):
         """Bytes of the destination when the source holds ``content``."""
+        source = int.from_bytes(content, "little")
         mask = (1 << self.bits) - 1
-        pad = self.pad & mask
-        result = bytearray(self.destination_bytes)
+        taken, put = self.place(self.source, self.source_bytes), self.place(self.destination, self.destination_bytes)
+        codes = [0] * (self.destination_bytes * 8 // self.bits)
         for i in range(self.rows(self.destination_bytes)):
             for j in range(self.columns):
-                code = pad
-                if i < self.valid_rows and j < self.valid_columns:
-                    at = self.offset(self.source, self.source_bytes, i, j)
-                    size = max(1, self.bits // 8)
-                    code = int.from_bytes(content[at // 8 : at // 8 + size], "little") >> at % 8 & mask
-                at = self.offset(self.destination, self.destination_bytes, i, j)
-                for k in range(max(1, self.bits // 8)):
-                    result[at // 8 + k] |= (code >> 8 * k & 0xFF) << at % 8
-        return bytes(result)
+                is_valid = i < self.valid_rows and j < self.valid_columns
+                codes[put(i, j)] = source >> taken(i, j) * self.bits & mask if is_valid else self.pad & mask
+        words = [
+            sum(code << at * self.bits for at, code in enumerate(codes[first : first + 64]))
+            for first in range(0, len(codes), 64)
+        ]
+        return b"".join(word.to_bytes(8 * self.bits, "little") for word in words)[: self.destination_bytes]
+
+    def is_turned(self):
+        """Whether rows become columns."""
+        return (self.source in ("DN", "ZN")) != (self.destination in ("DN", "ZN"))
+
+    def rows_begin_with_lines(self, line_bytes):
+        """Whether in both tiles elements that are neighbours across the rows lie a number of whole lines apart."""
+        across = {"ND": (1, 0), "NZ": (1, 0), "DN": (0, 1), "ZN": (0, 1)}
+        return all(
+            self.place(order, size)(*across[order]) * self.bits % (8 * line_bytes) == 0
+            for order, size in ((self.source, self.source_bytes), (self.destination, self.destination_bytes))
+        )
 
     def command(self, tag, source_line, destination_line):
         """The engine's command."""
@@ -91,13 +112,6 @@ class TileMove:
         }  # fmt: skip
 
 
-def is_whole(order, bits, columns, rows):
-    """Whether a tile of this size may have this order: fractals are whole, 4-bit rows are whole bytes."""
-    cell = 32 * 8 // bits
-    unit_rows, unit_columns = {"NZ": (16, cell), "ZN": (cell, 16)}.get(order, (1, 2 if bits == 4 else 1))
-    return rows > 0 and rows % unit_rows == 0 and columns % unit_columns == 0
-
-
 def random_tile_move(rng, *, max_bytes, order=None, bits=None):
     """A legal move; many are full, many tiles have a tail, sizes mostly differ."""
     while True:
@@ -109,10 +123,7 @@ def random_tile_move(rng, *, max_bytes, order=None, bits=None):
             [rng.randint(1, min(most, 80)), rng.choice([16, 32, 48, 64, 80, 128]), rng.randint(1, most)]
         )
         move = TileMove(pair, width, 1, 1, columns, source, destination, rng.getrandbits(64))
-        if all(
-            is_whole(name, width, columns, move.rows(size))
-            for name, size in ((move.source, source), (move.destination, destination))
-        ):
+        if move.is_legal():
             break
     rows = min(move.rows(source), move.rows(destination))
     valid_rows = rng.choice([rows, rng.randint(1, rows), rng.randint(1, min(rows, 4))])
@@ -236,6 +247,7 @@ class Bench:
 
     def put(self, move):
         """Fill a source with random bytes and send the command."""
+        assert move.is_legal(), f"bench: {move} is not legal"
         content = self.random.randbytes(move.source_bytes)
         source, destination = self._place(move.source_bytes), self._place(move.destination_bytes)
         self.reads.put(source, content)

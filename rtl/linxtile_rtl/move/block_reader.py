@@ -72,7 +72,7 @@ class BlockReader(wiring.Component):
                 m.d.sync += [register.eq(next_strip) for register in (strip, block, line)]
                 m.d.sync += [
                     strips_left.eq(left),
-                    blocks_left.eq(plan.rows_places),
+                    blocks_left.eq(plan.column_places),
                     lines_left.eq(_at_most(left, line_places)),
                 ]
             with m.Elif(lines_left == plan.element):
@@ -90,7 +90,7 @@ class BlockReader(wiring.Component):
                 plan.eq(self.plan.payload),
                 active.eq(1),
                 strips_left.eq(self.plan.p.row_places),
-                blocks_left.eq(self.plan.p.rows_places),
+                blocks_left.eq(self.plan.p.column_places),
                 lines_left.eq(_at_most(self.plan.p.row_places, line_places)),
             ]
         return m

@@ -61,7 +61,7 @@ def walk_layout(config: CoreConfig) -> data.StructLayout:
     """What the walks that ask for source lines go by; ``pitch`` and ``cells`` are those of the source.
 
     With ``turns`` a row of the destination is a column of the source: ``pitch`` is the distance of two elements of a row,
-    ``band`` that of two cells of a row, ``strip`` that of two lines of a row, and ``rows_places`` half bytes of a line of the
+    ``band`` that of two cells of a row, ``strip`` that of two lines of a row, and ``column_places`` half bytes of a line of the
     source are valid.
     """
     places = place_bits(config)
@@ -71,7 +71,7 @@ def walk_layout(config: CoreConfig) -> data.StructLayout:
         "source_line": line_bits(config),
         "band": places,
         "strip": places,
-        "rows_places": places,
+        "column_places": places,
         "target_by_cells": 1,
         "target_pitch": places,
         "target_band": places,
@@ -208,7 +208,7 @@ class MovePlan(wiring.Component):
             walk.cells.eq(Mux(move.source_by_columns, move.columns, count.source_rows)),
             walk.band.eq(Mux(turns, (source_pitch << CELL_PLACES) >> move.width, cell)),
             walk.strip.eq((source_pitch << low) >> move.width),
-            walk.rows_places.eq(rows << move.width),
+            walk.column_places.eq(rows << move.width),
             walk.target_by_cells.eq(move.destination_by_cells),
             walk.target_pitch.eq(target_pitch),
             walk.target_band.eq(target_cells << CELL_PLACES),
