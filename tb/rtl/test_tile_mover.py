@@ -9,12 +9,6 @@ from linxtile_rtl.move.tile_mover import TileMover
 from linxtile_sim.unit import run_unit
 
 BENCH = Path(__file__).with_name("cocotb_tile_mover.py")
-BYTES = [
-    f"{name}/stall={stall}"
-    for name in ("every_order_and_width_is_exact", "known_traps_are_avoided", "a_flush_at_any_time_drops_what_is_under_way")
-    for stall in (0.0, 0.4)
-]  # fmt: skip
-CYCLES = ["cycles_stay_within_the_bound", "a_stream_of_moves_has_no_pause"]
 
 
 def run(config, testcase, **parameters):
@@ -24,10 +18,20 @@ def run(config, testcase, **parameters):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("config", ["small", "default", "large"])
-def test_moves_are_exact_in_every_order_and_width(config):
-    run(config, BYTES, moves=1, flushes=15)
+@pytest.mark.parametrize(("config", "stall"), [("small", 0.0), ("small", 0.4), ("default", 0.4), ("large", 0.4)])
+def test_moves_are_exact_in_every_order_and_width(config, stall):
+    run(config, [f"every_order_and_width_is_exact/stall={stall}"], moves=1)
+
+
+@pytest.mark.parametrize(("config", "stall"), [("small", 0.0), ("default", 0.4), ("large", 0.4)])
+def test_known_traps_are_avoided(config, stall):
+    run(config, [f"known_traps_are_avoided/stall={stall}"])
+
+
+@pytest.mark.parametrize(("config", "stall"), [("small", 0.0), ("default", 0.4)])
+def test_a_flush_drops_what_is_under_way(config, stall):
+    run(config, [f"a_flush_at_any_time_drops_what_is_under_way/stall={stall}"], flushes=25)
 
 
 def test_a_move_takes_its_lines_or_its_elements():
-    run("default", CYCLES, over=10)
+    run("default", ["cycles_stay_within_the_bound", "a_stream_of_moves_has_no_pause"], over=10)
