@@ -99,7 +99,9 @@ def _layouts(row: Operation, config: CoreConfig) -> list[str]:
 
     lines = ["layouts: " + ", ".join(f"{layout.name} {mark(layout)}" for layout in layouts)]
     if external:
-        lines.append(f"tiles: up to {MODEL_MOVE_TILES} in the model, {min(config.move_tiles, RTL_MOVE_TILES)} in the RTL")
+        lines.append(
+            f"tiles: up to {MODEL_MOVE_TILES} in the model, {min(config.move_tiles, RTL_MOVE_TILES)} in the RTL"
+        )
     return lines
 
 

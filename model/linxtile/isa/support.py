@@ -39,10 +39,14 @@ def _table() -> dict[str, frozenset[str]]:
 RTL_OPERATIONS: Mapping[str, frozenset[str]] = _table()
 """Operations of the RTL and their types."""
 
-RTL_LAYOUTS: frozenset[Layout] = frozenset({Layout.NORM, Layout.ND2NZ, Layout.DN2ZN})
-"""Layouts of loads and stores in the RTL; stores have NORM alone of these."""
+_ALL_LAYOUTS: frozenset[Layout] = frozenset(
+    layout for name in ("TLOAD", "TSTORE") for layout in operation(name).layouts or ()
+)
 
-RTL_MOVE_TILES = 1
+RTL_LAYOUTS = _ALL_LAYOUTS
+"""Layouts of loads and stores in the RTL."""
+
+RTL_MOVE_TILES = MAX_DESTINATIONS
 """Most tiles of one load or store in the RTL."""
 
 _LEFT_OUT = frozenset({Shape.STATE, Shape.GATHER, Shape.SCATTER})
@@ -58,9 +62,7 @@ MODEL_OPERATIONS: Mapping[str, frozenset[str]] = {
 }
 """Operations of the golden model and their types: all types that the ISA allows."""
 
-MODEL_LAYOUTS: frozenset[Layout] = frozenset(
-    layout for name in ("TLOAD", "TSTORE") for layout in operation(name).layouts or ()
-)
+MODEL_LAYOUTS = _ALL_LAYOUTS
 """Layouts of loads and stores in the golden model."""
 
 MODEL_MOVE_TILES = MAX_DESTINATIONS

@@ -14,12 +14,12 @@ from .assembler import LineAssembler
 from .axi_reader import AxiReader
 from .failures import FirstFailure
 from .joiner import TILES_UNDER_WAY, LineJoin
+from .line_turner import LineTurner
 from .pads import PadWalk
 from .parts import PartWalk
 from .plan import plan_layout
 from .planner import LoadPlanner
 from .strips import transposed_layouts
-from .line_turner import LineTurner
 
 __all__ = ["LoadEngine"]
 
