@@ -75,6 +75,9 @@ class CoreConfig:
         Speed. Most AXI read bursts under way.
     register_log : int
         Speed. Register writes of set-up blocks between decode and commit, at least 32.
+    watchdog_cycles : int
+        Speed. Cycles that the core waits for a memory in which nothing moves before a WATCHDOG fault; 0 waits for ever. The
+        model's memory always answers, so the model never raises that fault.
     """
 
     name: str = "default"
@@ -91,6 +94,7 @@ class CoreConfig:
     blocks_in_flight: int = 8
     reads_outstanding: int = 64
     register_log: int = 64
+    watchdog_cycles: int = 65536
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isidentifier():
@@ -109,6 +113,7 @@ class CoreConfig:
         _power_of_two("blocks_in_flight", self.blocks_in_flight, 2, 64)
         _power_of_two("reads_outstanding", self.reads_outstanding, 2, 256)
         _power_of_two("register_log", self.register_log, 32, 1024)
+        _in_range("watchdog_cycles", self.watchdog_cycles, 0, (1 << 31) - 1)
         if self.axi_data_bytes != self.vector_bytes:
             raise ValueError(
                 f"axi_data_bytes must equal vector_bytes ({self.vector_bytes}), not {self.axi_data_bytes!r}"

@@ -22,6 +22,12 @@ REFUSED = {
     "an unknown layout": ('move_layouts = ["FOO"]', "move_layouts must be names of layouts such as NORM, not 'FOO'"),
     "a number in quotes": ('vector_bytes = "8"', "vector_bytes must be an integer, not '8'"),
     "a truth value": ("vector_bytes = true", "vector_bytes must be an integer, not True"),
+    "a negative wait": ("watchdog_cycles = -1", "watchdog_cycles must be 0 to 2147483647, not -1"),
+    "a wait beyond the counter": (
+        "watchdog_cycles = 2147483648",
+        "watchdog_cycles must be 0 to 2147483647, not 2147483648",
+    ),
+    "a wait in quotes": ('watchdog_cycles = "300"', "watchdog_cycles must be an integer, not '300'"),
     "unequal widths": ("vector_bytes = 8", "axi_data_bytes must equal vector_bytes (8), not 16"),
     "no TOML": ("= =", "Invalid statement"),
 }
@@ -42,6 +48,17 @@ def test_a_file_changes_parameters_of_its_preset_and_nothing_else(tmp_path):
     file.write_text('preset = "small"\nname = "mine"\nbanks = 4\noperations = {TADD = ["S8"]}\n', encoding="utf-8")
     expected = PRESETS["small"].replace(name="mine", banks=4, operations={"TADD": frozenset({"S8"})})
     assert CoreConfig.named(str(file)) == expected
+
+
+@pytest.mark.parametrize("cycles", [0, 1, 300, (1 << 31) - 1])
+def test_a_file_sets_the_cycles_of_the_watchdog(cycles, tmp_path):
+    file = tmp_path / "core.toml"
+    file.write_text(f"watchdog_cycles = {cycles}\n", encoding="utf-8")
+    assert CoreConfig.named(str(file)) == PRESETS["default"].replace(watchdog_cycles=cycles)
+
+
+def test_the_watchdog_is_on_unless_a_configuration_switches_it_off():
+    assert all(config.watchdog_cycles == 65536 for config in PRESETS.values())
 
 
 def test_the_reference_is_the_default_core_with_every_operation_of_the_model():
