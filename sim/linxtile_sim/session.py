@@ -26,6 +26,7 @@ CLOCK_NANOSECONDS = 10
 ADDRESS_BITS_OF_A_PAGE = 12
 REGISTERS_CLEAR = (1 << INDEX_BITS) + 1
 """Cycles after a reset until the core takes registers and a start."""
+CHANNELS = ("ar", "r", "aw", "w", "b")
 UNKNOWN = -1
 """Stands for a byte of the simulated memory that the program may have changed."""
 
@@ -75,7 +76,8 @@ class CoreSession:
         for name in (
             "program_start", "program_address", "program_bytes", "gpr_write", "gpr_index", "gpr_data", "resume",
             "host_latency", "host_jitter", "host_page_write", "host_page_slot", "host_page_number", "host_page_present", "host_page_error",
-            "host_salt", "host_line_write", "host_line", "host_line_data", "tile_line", *(f"host_stalls_{i}" for i in range(5)),
+            "host_salt", "host_line_write", "host_line", "host_line_data", "tile_line",
+            "host_longest_rest", "host_dies", "host_transfers", *(f"host_stalls_{i}" for i in range(5)),
         ):  # fmt: skip
             getattr(self._dut, name).value = 0
         self._dut.host_latency.value = 1
@@ -97,6 +99,18 @@ class CoreSession:
         self._dut.host_jitter.value = pace.jitter
         for channel, chance in enumerate(pace.stalls):
             getattr(self._dut, f"host_stalls_{channel}").value = int(chance * 256)
+
+    def rest_at_most(self, cycles: int) -> None:
+        """Bound the rests of every channel; 0 for no bound."""
+        self._dut.host_longest_rest.value = cycles
+
+    def kill(self, *channels: str, after: int = 0) -> None:
+        """Let these channels (``ar``, ``r``, ``aw``, ``w``, ``b``) rest for ever after so many transfers since the last reset.
+
+        Without a channel the memory is whole again.
+        """
+        self._dut.host_dies.value = sum(1 << CHANNELS.index(channel) for channel in channels)
+        self._dut.host_transfers.value = after
 
     async def fill(self, pages: Mapping[int, bytes], error_pages: Iterable[int] = ()) -> None:
         """Map and write pages, given by byte address; all other pages are unmapped and read as zero.

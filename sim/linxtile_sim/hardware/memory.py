@@ -14,7 +14,7 @@ from linxtile_rtl.axi import PAGE_BYTES, RESPONSE_BITS, Response, axi4_signature
 from linxtile_rtl.fetch import beat_layout
 
 from .digest import mixed
-from .stalls import LATENCY_BITS, Delay, Stall
+from .stalls import LATENCY_BITS, TRANSFER_BITS, Delay, Stall
 
 __all__ = ["PAGES", "PAGE_BYTES", "SimulatedMemory", "host_signature", "page_slot"]
 
@@ -49,6 +49,10 @@ def host_signature(config: CoreConfig) -> wiring.Signature:
         Mask of random cycles that are added to each latency.
     stalls
         Chance in 256 that a channel rests in a cycle: AR, R, AW, W, B.
+    longest_rest
+        Most cycles in a row that a channel rests; 0 for no bound.
+    dies, transfers
+        Channels, a bit each in the same order, that rest for ever after this number of transfers since the last reset.
     page_write, page_slot, page_number, page_present, page_error
         Let slot ``page_slot`` hold page ``page_number`` (address / 4096); it has to be its :func:`page_slot`. Pages with
         an error answer SLVERR where their number is even, DECERR where it is odd.
@@ -63,6 +67,9 @@ def host_signature(config: CoreConfig) -> wiring.Signature:
         "latency": Out(LATENCY_BITS),
         "jitter": Out(LATENCY_BITS),
         "stalls": Out(8).array(5),
+        "longest_rest": Out(10),
+        "dies": Out(5),
+        "transfers": Out(TRANSFER_BITS),
         "salt": Out(bits_for(PAGES - 1)),
         "page_write": Out(1),
         "page_slot": Out(bits_for(PAGES - 1)),
@@ -174,7 +181,12 @@ class SimulatedMemory(wiring.Component):
 
     def _stall(self, m: Module, channel: int, name: str) -> Stall:
         m.submodules[f"stall_{name}"] = stall = Stall(seed=0x1234567 * (channel + 1) % 0x7FFFFFFF)
-        m.d.comb += stall.level.eq(self.host.stalls[channel])
+        m.d.comb += [
+            stall.level.eq(self.host.stalls[channel]),
+            stall.longest.eq(self.host.longest_rest),
+            stall.dies.eq(self.host.dies[channel]),
+            stall.transfers.eq(self.host.transfers),
+        ]
         return stall
 
     def _delay(self, m: Module, number: int, name: str, ended: Value) -> Signal:

@@ -4,9 +4,10 @@ from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["LATENCY_BITS", "Delay", "Stall"]
+__all__ = ["LATENCY_BITS", "TRANSFER_BITS", "Delay", "Stall"]
 
 LATENCY_BITS = 10
+TRANSFER_BITS = 16
 
 _STATE_BITS = 31
 _TAPS = (30, 27)
@@ -30,6 +31,10 @@ class Stall(wiring.Component):
     -------
     level : In(8)
         Zero never holds back.
+    longest : In(10)
+        Opens after so many cycles whatever is drawn; 0 for no bound.
+    dies : In(1), transfers : In(TRANSFER_BITS)
+        Hold back for ever after this number of transfers.
     taken : In(1)
         A transfer happens in this cycle.
     open : Out(1)
@@ -37,19 +42,36 @@ class Stall(wiring.Component):
     """
 
     level: Signal
+    longest: Signal
+    dies: Signal
+    transfers: Signal
     taken: Signal
     open: Signal
 
     def __init__(self, *, seed: int):
         self._seed = seed
-        super().__init__({"level": In(8), "taken": In(1), "open": Out(1)})
+        super().__init__({
+            "level": In(8),
+            "longest": In(10),
+            "dies": In(1),
+            "transfers": In(TRANSFER_BITS),
+            "taken": In(1),
+            "open": Out(1),
+        })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
-        """Draw each cycle until the stream is open."""
+        """Draw in each cycle; count rests and transfers."""
         m = Module()
+        state = _noise(m, self._seed)
         held = Signal()
-        m.d.comb += self.open.eq(held | (_noise(m, self._seed)[:8] >= self.level))
-        m.d.sync += held.eq(self.open & ~self.taken)
+        rested = Signal.like(self.longest)
+        done = Signal.like(self.transfers)
+        dead = self.dies & (done >= self.transfers)
+        rested_enough = self.longest.any() & (rested >= self.longest)
+        m.d.comb += self.open.eq((held | (state[:8] >= self.level) | rested_enough) & ~dead)
+        m.d.sync += [held.eq(self.open & ~self.taken), rested.eq(Mux(self.open, 0, rested + 1))]
+        with m.If(self.taken):
+            m.d.sync += done.eq(done + 1)
         return m
 
 
