@@ -12,6 +12,7 @@ from .bind_rules import BindRules, by_shape
 from .commands import Commands
 from .geometry import Geometry
 from .hazards import Hazards
+from .interleave import stride_bits
 from .interval import AddressInterval
 from .issue import issue_layout
 from .layouts import (
@@ -125,7 +126,7 @@ class Binder(wiring.Component):
             ready.eq(
                 operands.done
                 & placement.done
-                & (interval.done | ~(is_store | (is_load & hazards.store_pending)))
+                & ((interval.done & hazards.settled) | ~(is_store | (is_load & hazards.store_pending)))
                 & arrangement.done
             ),
             self.enter.valid.eq((state == State.ENTER) & ~flight.flush),
@@ -185,6 +186,7 @@ class Binder(wiring.Component):
             placement.restore_pointer.eq(self.restore.pointer),
             hazards.allocated.eq(placement.taken),
             hazards.clear.eq(clear),
+            hazards.start.eq(interval.start),
             hazards.enter.eq(entered),
             hazards.tag.eq(flight.next_tag),
             hazards.in_flight.eq(flight.in_flight),
@@ -208,7 +210,7 @@ class Binder(wiring.Component):
             connect(m, getattr(commands, name), flipped(getattr(self, name)))
         self._describe(m, operands, placement, geometry, interval, rules, hazards, commands)
         self._arrange(m, operands, geometry, arrangement, rules, commands)
-        self._access(m, hazards, interval, is_load, is_store)
+        self._access(m, hazards, geometry, interval, commands, is_load, is_store)
         self._entry(m, is_tile, rule, word_offset, operands, placement)
         return m
 
@@ -277,8 +279,9 @@ class Binder(wiring.Component):
             m.d.comb += getattr(commands, name).eq(getattr(arrangement, name))
 
     def _access(
-        self, m: Module, hazards: Hazards, interval: AddressInterval, is_load: Signal, is_store: Signal
-    ) -> None:
+        self, m: Module, hazards: Hazards, geometry: Geometry, interval: AddressInterval, commands: Commands,
+        is_load: Signal, is_store: Signal,
+    ) -> None:  # fmt: skip
         """Tell what the block does to memory."""
         block, memory = self.description.p, hazards.memory
         m.d.comb += [
@@ -286,7 +289,10 @@ class Binder(wiring.Component):
             memory.store.eq(is_store),
             memory.acquire.eq(block.acquire & (block.kind == BlockKind.TILE)),
             memory.release.eq(block.release),
-            memory.low.eq(interval.low),
+            memory.rows.base.eq(interval.low),
+            memory.rows.stride.eq(commands.stride),
+            memory.rows.long_stride.eq(commands.stride[stride_bits(self._config) :].any()),
+            memory.rows.row_bytes.eq(geometry.row_bytes),
             memory.high.eq(interval.high),
             memory.everything.eq(interval.everything),
         ]

@@ -8,19 +8,20 @@ from linxtile.config import CoreConfig
 from linxtile.isa.codes import SIZE_CODE_BITS
 
 from .allocator import GRANULE_CODE, run_layout
+from .interleave import RowsApart, strided_layout
 from .layouts import max_released, tag_bits
 
 __all__ = ["Hazards", "memory_layout"]
 
 
 def memory_layout(config: CoreConfig) -> data.StructLayout:
-    """What a block does to memory: first and last byte address, or ``everything``; attributes of B.CATR."""
+    """What a block does to memory: its rows and last byte address, or ``everything``; attributes of B.CATR."""
     return data.StructLayout({
         "load": 1,
         "store": 1,
         "acquire": 1,
         "release": 1,
-        "low": config.axi_address_bits,
+        "rows": strided_layout(config),
         "high": config.axi_address_bits,
         "everything": 1,
     })  # fmt: skip
@@ -30,7 +31,8 @@ class Hazards(wiring.Component):
     """Remembers storage that blocks in flight have released and memory that they store to.
 
     Storage that an older block released may be written only when that block has committed, for a fault brings the old tile
-    back. A load waits for older stores that may touch its bytes. Rows of the tables belong to tags; rows of
+    back. A load waits for older stores that may touch its bytes: the intervals from first to last byte overlap, and the rows
+    are not seen to interleave (:class:`~linxtile_rtl.interleave.RowsApart`). Rows of the tables belong to tags; rows of
     blocks that are not in flight are never cleared, as nobody waits for them.
 
     Parameters
@@ -50,11 +52,15 @@ class Hazards(wiring.Component):
         Write these into the row of ``tag``.
     in_flight, finished : In
         State of the blocks, a bit a tag.
+    start : In(1)
+        ``memory`` but for the last byte address is there; it holds still until ``enter``.
+    settled : Out(1)
+        Rows have been compared, or need not be; means something once the last byte address is there.
     store_pending : Out(1)
         A store is in flight and not finished: a load needs its interval.
     after_finish, after_commit : Out
-        Blocks to wait for, a bit a tag; bits of blocks that are not older mean nothing. They include storage that was shown
-        up to the cycle before.
+        Blocks to wait for, a bit a tag, when ``settled``; bits of blocks that are not older mean nothing. They include storage
+        that was shown up to the cycle before.
     """
 
     def __init__(self, *, config: CoreConfig):
@@ -68,6 +74,8 @@ class Hazards(wiring.Component):
             "tag": In(tag_bits(config)),
             "in_flight": In(config.blocks_in_flight),
             "finished": In(config.blocks_in_flight),
+            "start": In(1),
+            "settled": Out(1),
             "store_pending": Out(1),
             "after_finish": Out(config.blocks_in_flight),
             "after_commit": Out(config.blocks_in_flight),
@@ -80,8 +88,17 @@ class Hazards(wiring.Component):
         stores = Signal(blocks)
         reused = Signal(blocks)
         m.d.comb += self.store_pending.eq((stores & self.in_flight & ~self.finished).any())
-        # A store, and with release a load, starts when nothing older is left: every bit.
         mine = self.memory
+        m.submodules.rows = rows = RowsApart(config=self._config)
+        overlapping = Signal(blocks)
+        m.d.comb += [
+            rows.rows.eq(mine.rows),
+            rows.start.eq(self.start),
+            rows.enter.eq(self.enter),
+            rows.tag.eq(self.tag),
+            self.settled.eq(rows.done | ~(overlapping & self.in_flight & ~self.finished).any()),
+        ]
+        # A store, and with release a load, starts when nothing older is left: every bit.
         alone = mine.store | (mine.load & mine.release)
         for tag in range(blocks):
             memory = Signal(memory_layout(self._config), name=f"memory_{tag}")
@@ -91,12 +108,14 @@ class Hazards(wiring.Component):
             with m.If(self.enter & (self.tag == tag)):
                 m.d.sync += memory.eq(mine)
                 m.d.sync += [run.eq(new) for run, new in zip(released, self.released, strict=True)]
-            apart = ~(memory.everything | mine.everything) & ((memory.high < mine.low) | (mine.high < memory.low))
+            unknown = memory.everything | mine.everything
+            before, after = memory.high < mine.rows.base, mine.high < memory.rows.base
             with m.If(Cat(self._overlap(run, self.allocated) for run in released).any()):
                 m.d.sync += reused[tag].eq(1)
             m.d.comb += [
                 stores[tag].eq(memory.store),
-                self.after_finish[tag].eq(mine.load & memory.store & ~apart),
+                overlapping[tag].eq(mine.load & memory.store & (unknown | ~(before | after))),
+                self.after_finish[tag].eq(overlapping[tag] & (unknown | ~rows.apart[tag])),
                 self.after_commit[tag].eq(alone | reused[tag] | (mine.load & memory.acquire)),
             ]
         with m.If(self.clear):

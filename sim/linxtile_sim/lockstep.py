@@ -28,7 +28,10 @@ class Difference(AssertionError):
 
 @dataclass
 class Report:
-    """What a run in lockstep did; ``bursts`` are the reads and the writes of the memory port."""
+    """What a run in lockstep did; a list has an entry a committed block.
+
+    ``bursts`` are the reads and the writes of the memory port, ``stages`` those of ``stages_layout``.
+    """
 
     result: RunResult
     cycles: int = 0
@@ -36,6 +39,7 @@ class Report:
     bursts: tuple[int, int] = (0, 0)
     closed_at: list[int] = field(default_factory=list)
     retired_at: list[int] = field(default_factory=list)
+    stages: list[dict[str, int]] = field(default_factory=list)
 
 
 async def run_in_lockstep(session: CoreSession, scenario: Scenario, config: CoreConfig) -> Report:
@@ -71,6 +75,7 @@ async def run_in_lockstep(session: CoreSession, scenario: Scenario, config: Core
             raise Difference(f"{place}: {await _memory_difference(session, index, result)}")
         report.closed_at.append(event.record["closed_at"])
         report.retired_at.append(event.record["retired_at"])
+        report.stages.append(event.stages)
         before = retired.queues
         index += 1
     report.cycles = session.cycle - started

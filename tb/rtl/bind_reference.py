@@ -105,6 +105,18 @@ class Block:
             return None
         return self.scalars[0], last
 
+    def addresses(self):
+        """Return the addresses of all bytes."""
+        starts = (self.scalars[0] + line * self.stride for line in range(self.memory_lines[0]))
+        return {(start + byte) % 2**64 for start in starts for byte in range(self.row_bytes)}
+
+    def may_touch(self, other, address_bits):
+        """Whether a byte is in both; of large blocks, whether their intervals overlap."""
+        if max(block.memory_lines[0] * block.row_bytes for block in (self, other)) <= 4096:
+            return not self.addresses().isdisjoint(other.addresses())
+        mine, theirs = self.interval(address_bits), other.interval(address_bits)
+        return mine is None or theirs is None or mine[0] <= theirs[1] and theirs[0] <= mine[1]
+
 
 @dataclass
 class Outcome:
@@ -282,12 +294,9 @@ class Reference:
             outcome.after_commit |= {self.freed_by[granule] for granule in written if granule in self.freed_by}
         outcome.after_commit |= {number for number, other in enumerate(self.blocks[: outcome.number]) if other.trap}
         if block.engine == "loads":
-            mine = block.interval(self.config.axi_address_bits)
             for number, other in enumerate(self.blocks[: outcome.number]):
-                if other.engine == "stores":
-                    theirs = other.interval(self.config.axi_address_bits)
-                    if mine is None or theirs is None or mine[0] <= theirs[1] and theirs[0] <= mine[1]:
-                        outcome.after_finish.add(number)
+                if other.engine == "stores" and block.may_touch(other, self.config.axi_address_bits):
+                    outcome.after_finish.add(number)
                 if other.acquire and other.kind == "TILE":
                     outcome.after_commit.add(number)
         if block.engine == "stores" or block.engine == "loads" and block.release:

@@ -296,8 +296,10 @@ async def loads_and_stores(dut):
     # The store touches 0x1000 to 0x10cf.
     columns = {"code": 5, "valid_columns": 2, "columns": 16, "layout": "DN2ZN"}
     apart = [load(0x10D0), load(0x1000 - 0xD0), load(0x1000, rows=1, scalars=(0xFF0,)), load(1 << 20),
-             load(0x1000 - 0x44, **columns)]  # fmt: skip
-    touching = [load(0x10CF), load(0x1000 - 0xCF), load(0x1040, rows=1), load(0x1000 - 0x43, **columns), load(0x1010), load(0, scalars=(0, 1 << 63)),
+             load(0x1000 - 0x44, **columns), load(0x1010), load(0x1030), load(0xFF0), load(0xFD0), load(0x1010, rows=7),
+             load(0x1010, **columns | {"valid_columns": 4})]  # fmt: skip
+    touching = [load(0x10CF), load(0x1000 - 0xCF), load(0x1040, rows=1), load(0x1000 - 0x43, **columns), load(0x100F), load(0x1031), load(0xFF1),
+                load(0xFCF), load(0x100E, **columns), load(0x1010, scalars=(0x1010, 63)), load((1 << 40) + 0x1010), load(0, scalars=(0, 1 << 63)),
                 load(0, scalars=((1 << 64) - 1, 64)), load(0, scalars=(1 << 39, 1 << 38))]  # fmt: skip
     for blocks, passes in ((apart, True), (touching, False)):
         for block in blocks:

@@ -1,6 +1,6 @@
 """Randomness of the simulated memory: channels that rest, and answers that take longer than others."""
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
