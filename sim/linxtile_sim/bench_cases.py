@@ -15,10 +15,10 @@ from .lockstep import Report
 from .programs import INPUT_BASE, OUTPUT_BASE, PROGRAM_BASE
 from .scenario import Pace, Scenario
 
-__all__ = ["Case", "cases"]
+__all__ = ["QUIET", "TILE", "Case", "cases", "program"]
 
 TILE = 4096
-QUIET_WORDS = 1200
+QUIET = ".word 0x00001033\n" * 1200
 """Words without effect before a block that is to meet an idle core: more than any block before it takes."""
 
 LATENCIES = (1, 10, 50)
@@ -26,12 +26,12 @@ LATENCIES = (1, 10, 50)
 
 @dataclass(frozen=True)
 class Case:
-    """One figure: ``cycles`` of a report must not exceed ``bound``; ``formula`` says where the bound comes from."""
+    """One figure: ``cycles`` of a report must not exceed ``bound``, a number or itself measured; ``formula`` says what it is."""
 
     name: str
     scenario: Scenario
     formula: str
-    bound: float
+    bound: float | Callable[[Report], float]
     cycles: Callable[[Report], float]
 
 
@@ -47,7 +47,8 @@ def cases(config: CoreConfig) -> Iterator[Case]:
         yield _normalise(config, size)
 
 
-def _program(name: str, text: str, latency: int = 10) -> Scenario:
+def program(name: str, text: str, latency: int = 10) -> Scenario:
+    """Return a program with data at ``INPUT_BASE``."""
     image = assemble(text, file=name, address=PROGRAM_BASE).image
     content = bytes((7 * index + index // 251) % 256 for index in range(0x8000))
     return Scenario(name, image, PROGRAM_BASE, memory={INPUT_BASE: content, OUTPUT_BASE: b"\0"}, pace=Pace(latency))
@@ -66,9 +67,6 @@ def _filled(name: str, columns: int, rows: int) -> str:
         + _load(name, columns, rows, size, "U")
         + _load(name, 1, rows, size, "N")
     )
-
-
-QUIET = ".word 0x00001033\n" * QUIET_WORDS
 
 
 def _one(report: Report) -> float:
@@ -90,18 +88,18 @@ def _single_vector(config: CoreConfig) -> Iterator[Case]:
         for name in arithmetic:
             columns, rows = _shape(name)
             block = f"{operation} <LB0:{columns}, LB1:{rows}, {name}>, T#1, U#1, ->M<{TILE}B>\n"
-            scenario = _program(f"{operation} {name}", _filled(name, columns, rows) + QUIET + block)
+            scenario = program(f"{operation} {name}", _filled(name, columns, rows) + QUIET + block)
             yield Case(scenario.name, scenario, "N + 24", lines + 24, _one)
     for operation in ("TROWSUM", "TROWMAX"):
         for name, width in (("FP32", None), ("FP32", 1024), ("FP16", None), ("S8", None), ("S8", 4096), ("S64", None)):
             columns, rows = _shape(name, width)
             block = f"{operation} <LB0:{columns}, LB1:{rows}, {name}>, T#1, ->M<{TILE}B>\n"
-            scenario = _program(f"{operation} {name} {rows}x{columns}", _filled(name, columns, rows) + QUIET + block)
+            scenario = program(f"{operation} {name} {rows}x{columns}", _filled(name, columns, rows) + QUIET + block)
             yield Case(scenario.name, scenario, "N + 64", lines + 64, _one)
     for name in ("FP32", "FP16", "S8"):
         columns, rows = _shape(name)
         block = f"TROWEXPANDSUB <LB0:{columns}, LB1:{rows}, {name}>, T#1, N#1, ->M<{TILE}B>\n"
-        scenario = _program(f"TROWEXPANDSUB {name}", _filled(name, columns, rows) + QUIET + block)
+        scenario = program(f"TROWEXPANDSUB {name}", _filled(name, columns, rows) + QUIET + block)
         yield Case(scenario.name, scenario, "N + 28", lines + 28, _one)
 
 
@@ -115,7 +113,7 @@ def _streams(config: CoreConfig) -> Iterator[Case]:
     for operation, name in (("TADD", "FP32"), ("TADD", "S8"), ("TMAX", "FP16"), ("TADD", "S64")):
         columns, rows = _shape(name)
         block = f"{operation} <LB0:{columns}, LB1:{rows}, {name}>, T#1.reuse, U#1.reuse, ->M<{TILE}B>\n"
-        scenario = _program(
+        scenario = program(
             f"{operation} {name}, {blocks} blocks, each", _filled(name, columns, rows) + QUIET + block * blocks
         )
         yield Case(scenario.name, scenario, "1.05 N", 1.05 * lines, each)
@@ -123,7 +121,7 @@ def _streams(config: CoreConfig) -> Iterator[Case]:
     columns, rows = 4, short // 16
     block = f"TADDS <LB0:{columns}, LB1:{rows}, LB2:{columns}, FP32, Zero>, T#1.reuse, [a0], ->M<{short}B>\n"
     name = f"TADDS FP32, N = 16, 7-word headers, {blocks} blocks, each"
-    scenario = _program(name, _filled("FP32", columns, rows) + QUIET + block * blocks)
+    scenario = program(name, _filled("FP32", columns, rows) + QUIET + block * blocks)
     yield Case(scenario.name, scenario, "N (no bubble)", 16, each)
 
 
@@ -173,7 +171,7 @@ def _cell_loads(config: CoreConfig) -> Iterator[Case]:
             text = f"li a0, {INPUT_BASE + offset}\nli a1, {stride}\n{QUIET}" + (
                 f"TLOAD.{layout} <LB0:{valid_columns}, LB1:{valid_rows}, LB2:{columns}, {name}, Max>, [a0, a1], ->T<{TILE}B>\n"
             )
-            scenario = _program(f"TLOAD {what}, L = {latency}", text, latency)
+            scenario = program(f"TLOAD {what}, L = {latency}", text, latency)
             yield Case(scenario.name, scenario, "max(beats, lines) + L + 16", max(beats, lines) + latency + 16, _one)
 
 
@@ -184,7 +182,7 @@ def _loads(config: CoreConfig) -> Iterator[Case]:
             text = f"li a0, {INPUT_BASE + offset}\nli a1, {stride}\n{QUIET}" + (
                 f"TLOAD <LB0:{valid}, LB1:{rows}, LB2:{columns}, U8, Max>, [a0, a1], ->T<{TILE}B>\n"
             )
-            scenario = _program(f"TLOAD {what}, L = {latency}", text, latency)
+            scenario = program(f"TLOAD {what}, L = {latency}", text, latency)
             beats = _beats(config, INPUT_BASE + offset, stride, valid, rows, columns)
             yield Case(scenario.name, scenario, "max(beats, lines) + L + 16", max(beats, lines) + latency + 16, _one)
 
@@ -198,7 +196,7 @@ def _stores(config: CoreConfig) -> Iterator[Case]:
                 f"TLOAD <LB0:64, LB1:64, U8>, [a0], ->T<{TILE}B>\n{QUIET}"
                 f"TSTORE <LB0:{valid}, LB1:{rows}, LB2:{columns}, U8>, T#1, [a2, a1]\n"
             )
-            scenario = _program(f"TSTORE {what}, L = {latency}", text, latency)
+            scenario = program(f"TSTORE {what}, L = {latency}", text, latency)
             beats = _beats(config, OUTPUT_BASE + offset, stride, valid, rows, columns)
             read = sum((row * columns + valid - 1) // width - row * columns // width + 1 for row in range(rows))
             read = beats if valid == columns else read
@@ -238,7 +236,7 @@ def _normalise(config: CoreConfig, size: int) -> Case:
         if left:
             maxima(newer=min(left - 1, 1))
         subtract(tile, newer=min(left, 2))
-    scenario = _program(f"row_normalise, 8 tiles of {size} bytes, double buffered", "\n".join(lines) + "\n")
+    scenario = program(f"row_normalise, 8 tiles of {size} bytes, double buffered", "\n".join(lines) + "\n")
     busiest = tiles * 2 * size // config.vector_bytes
 
     def whole(report: Report) -> float:
