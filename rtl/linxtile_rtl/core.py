@@ -1,6 +1,6 @@
 """The core: front end, binding, engines, tile RAM and commit, wired together."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -23,6 +23,7 @@ from .move.load_engine import LoadEngine
 from .move.read_arbiter import ReadArbiter
 from .move.store_engine import StoreEngine
 from .move.tile_mover import TileMover
+from .move.watchdog import Watchdog
 from .queues import state_layout
 from .scheduler import Scheduler
 from .tile_ram import TileRam
@@ -79,6 +80,9 @@ class TileCore(wiring.Component):
         One record a committed block, in program order.
     start : In(1)
         One cycle, while halted and not ``busy``: run. ``halted`` : Out(1), ``busy`` : Out(1) while registers are being cleared after reset.
+    dead : Out(1)
+        The memory has stopped answering: the core finishes or discards what it has and halts, and ``start`` does nothing
+        until core and memory have been reset.
     trapped : Out(1), resume : In(1)
         A block with the T attribute has committed; nothing follows until ``resume``.
     host_index, host_write, host_write_data, host_read_data
@@ -101,6 +105,7 @@ class TileCore(wiring.Component):
             "start": In(1),
             "halted": Out(1),
             "busy": Out(1),
+            "dead": Out(1),
             "trapped": Out(1),
             "resume": In(1),
             "host_index": In(INDEX_BITS),
@@ -143,8 +148,13 @@ class TileCore(wiring.Component):
             m.d.comb += engine.flush.eq(scheduler.flush)
         connect(m, scheduler.registers, registers.commit)
         connect(m, scheduler.retire, flipped(self.retire))
-        m.d.comb += scheduler.idle.eq(vector.idle & load.idle & store.idle & mover.idle)
         self._memory(m, load, store)
+        load_dead, store_dead = self._watch(m, load, store)
+        m.d.comb += [
+            # What waits for a dead memory never becomes idle; a flush does not wait for it.
+            scheduler.idle.eq(vector.idle & mover.idle & (load.idle | load_dead) & (store.idle | store_dead)),
+            self.dead.eq(load_dead | store_dead),
+        ]
         self._registers(m, decoder, registers)
         self._control(m, decoder, scheduler, registers)
         self._trace(m, [engine.write for engine in writers])
@@ -160,6 +170,22 @@ class TileCore(wiring.Component):
         for name in ("aw", "w"):
             connect(m, getattr(store.memory, name), flipped(getattr(self.memory, name)))
         connect(m, flipped(self.memory.b), store.memory.b)
+
+    def _watch(self, m: Module, load: LoadEngine, store: StoreEngine) -> tuple[Signal, Signal]:
+        """Give each engine a watchdog; return whether they have expired.
+
+        What moves on the other engine's channels counts as an answer for this one, too: both share AR and R when a store
+        fetches an odd nibble. No engine goes on for ever when the other one hangs, as blocks commit in order.
+        """
+        channels = (getattr(self.memory, name) for name in ("ar", "r", "aw", "w", "b"))
+        moves = Signal()
+        m.d.comb += moves.eq(Cat(channel.valid & channel.ready for channel in channels).any())
+        expired = []
+        for name, engine in (("load", load), ("store", store)):
+            m.submodules[f"{name}_watchdog"] = watchdog = Watchdog(config=self._config)
+            m.d.comb += [watchdog.waiting.eq(engine.waits & ~moves), engine.expired.eq(watchdog.expired)]
+            expired.append(watchdog.expired)
+        return expired[0], expired[1]
 
     def _registers(self, m: Module, decoder: HeaderDecoder, registers: GprFile) -> None:
         """Registers: read and written at decode, open to the host."""
@@ -181,7 +207,9 @@ class TileCore(wiring.Component):
         m.d.sync += self.cycle.eq(self.cycle + 1)
         # From the first cycle of a flush on, words that are still there must not change registers.
         running = Signal()
-        with m.If(self.start):
+        start = Signal()
+        m.d.comb += start.eq(self.start & ~self.dead)
+        with m.If(start):
             m.d.sync += running.eq(1)
         with m.Elif(scheduler.flush | scheduler.halted):
             m.d.sync += running.eq(0)
@@ -189,7 +217,7 @@ class TileCore(wiring.Component):
             decoder.cycle.eq(self.cycle),
             decoder.restart.eq(~running | scheduler.flush),
             scheduler.cycle.eq(self.cycle),
-            scheduler.start.eq(self.start),
+            scheduler.start.eq(start),
             scheduler.resume.eq(self.resume),
             scheduler.registers_busy.eq(registers.busy),
             registers.restore.eq(scheduler.restore),

@@ -42,7 +42,8 @@ class BeatRequester(wiring.Component):
     o : Out(stream of beat_layout(config))
         Beats of the program in order.
     flush : In(1)
-        Forget the program; answers that are still to come are dropped before the requester is idle again.
+        Forget the program; answers that are still to come are dropped before the requester is idle again. A memory that never
+        gives them leaves it busy until reset.
     idle : Out(1)
     """
 

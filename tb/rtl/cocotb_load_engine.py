@@ -37,7 +37,7 @@ class Bench:
         self.writes = Sink(dut, "write", shape=line_write_layout(CONFIG), stall=stall, check=self._line)
         self.done = Sink(dut, "done", shape=done_layout(CONFIG), stall=stall)
         self.rng = random.Random(cocotb.RANDOM_SEED)
-        dut.flush.value = 0
+        dut.flush.value = dut.expired.value = 0
 
     def _line(self, write):
         key = (write["tag"], write["line"])

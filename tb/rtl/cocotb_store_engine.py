@@ -83,7 +83,7 @@ class Bench:
         self.commands = Source(dut, "command", shape=store_layout(CONFIG), stall=stall)
         self.done = Sink(dut, "done", shape=done_layout(CONFIG), stall=stall)
         self.rng = random.Random(seed)
-        dut.flush.value = 0
+        dut.flush.value = dut.expired.value = 0
 
     def move(self):
         return random_move(

@@ -65,7 +65,7 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall):
     Sink(dut, "pieces", shape=piece_layout(CONFIG), stall=stall, check=answer)
     results = Sink(dut, "result", shape=write_result_layout(), stall=stall)
     odd = False
-    dut.stop.value = dut.odd_nibble.value = dut.row_bytes.value = 0
+    dut.stop.value = dut.expired.value = dut.odd_nibble.value = dut.row_bytes.value = 0
     await start(dut)
     beat_count = 0
     for index in range(parameters()["commands"]):

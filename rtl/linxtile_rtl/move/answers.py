@@ -38,8 +38,10 @@ class AnswerWalk(wiring.Component):
         The last byte of the next row cannot be read and so not be written; all older bursts have passed.
     final : Out(1)
         The burst that passes is the last one of its command.
-    fault : Out(1), address : Out(64)
-        Whether an element has failed, and the address of the first.
+    expired : In(1)
+        The memory will never answer: the oldest burst fails, if none has before.
+    fault : Out(1), address : Out(64), late : Out(1)
+        Whether an element has failed, the address of the first, and whether an answer was waited for in vain.
     """
 
     def __init__(self, *, config: CoreConfig):
@@ -53,8 +55,10 @@ class AnswerWalk(wiring.Component):
             "refused_address": In(64),
             "refused_row": In(16),
             "final": Out(1),
+            "expired": In(1),
             "fault": Out(1),
             "address": Out(64),
+            "late": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
@@ -77,6 +81,7 @@ class AnswerWalk(wiring.Component):
             cut.element_shift.eq(self.move.element_shift),
         ]
         burst = cut.bursts.p
+        element = element_start(burst.address, burst.skew, burst.element_mask)
         fails, earlier = Signal(), Signal()
         row = Signal.like(burst.note.row)
         # The row that lacks a byte is written all the same, for one of its bursts that fails comes before its last byte.
@@ -96,7 +101,7 @@ class AnswerWalk(wiring.Component):
                 self.fault.eq(1),
                 tentative.eq(0),
                 row.eq(burst.note.row),
-                self.address.eq(element_start(burst.address, burst.skew, burst.element_mask)),
+                self.address.eq(element),
             ]
         with m.Elif(self.refused & (~self.fault | (self.refused_row < row))):
             m.d.sync += [
@@ -105,4 +110,6 @@ class AnswerWalk(wiring.Component):
                 row.eq(self.refused_row),
                 self.address.eq(self.refused_address),
             ]
+        with m.If(self.expired & (~self.fault | tentative)):
+            m.d.sync += [self.fault.eq(1), tentative.eq(0), self.late.eq(1), self.address.eq(element)]
         return m

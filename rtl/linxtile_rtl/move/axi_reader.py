@@ -71,6 +71,8 @@ class AxiReader(wiring.Component):
         Drop all commands and discard what is still to come; hold it until ``drained``.
     drained : Out(1)
         Nothing is waiting for the bus.
+    waits : Out(1), awaited_address : Out(64)
+        The bus owes a beat; own address of its first needed element, unless ``stop``.
     """
 
     command: stream.Interface
@@ -79,6 +81,8 @@ class AxiReader(wiring.Component):
     memory: wiring.PureInterface
     stop: Signal
     drained: Signal
+    waits: Signal
+    awaited_address: Signal
 
     def __init__(self, *, config: CoreConfig):
         self._config = config
@@ -89,6 +93,8 @@ class AxiReader(wiring.Component):
             "memory": Out(read_signature(config)),
             "stop": In(1),
             "drained": Out(1),
+            "waits": Out(1),
+            "awaited_address": Out(64),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
@@ -179,7 +185,11 @@ class AxiReader(wiring.Component):
         piece_here = (piece.beyond | r.valid) & ~self.stop
         needs_beat = step.beat & ~step.beyond
         step_here = (~needs_beat | r.valid) & ~self.stop
+        step_address = element_start(step.address, step.skew, step.element_mask)
+        needed = (pieces.valid & ~piece.beyond) | (steps.valid & needs_beat)
         m.d.comb += [
+            self.waits.eq(Mux(self.stop, ~self.drained, needed & ~r.valid)),
+            self.awaited_address.eq(Mux(steps.valid, step_address, piece.element_address)),
             self.pieces.valid.eq(pieces.valid & piece_here),
             self.pieces.p.piece.eq(piece),
             self.pieces.p.data.eq(r.p.data),
@@ -187,7 +197,7 @@ class AxiReader(wiring.Component):
             pieces.ready.eq(self.pieces.ready & piece_here),
             self.steps.valid.eq(steps.valid & step_here),
             self.steps.p.step.eq(step),
-            self.steps.p.element_address.eq(element_start(step.address, step.skew, step.element_mask)),
+            self.steps.p.element_address.eq(step_address),
             self.steps.p.data.eq(r.p.data),
             self.steps.p.error.eq(step.beyond | (needs_beat & refused)),
             steps.ready.eq(self.steps.ready & step_here),

@@ -18,8 +18,8 @@ __all__ = ["AxiWriter", "write_result_layout"]
 
 
 def write_result_layout() -> data.StructLayout:
-    """How a command ended; ``address`` is that of the first failing element."""
-    return data.StructLayout({"fault": 1, "address": 64})
+    """How a command ended; ``address`` is that of the first failing element. ``late``: it failed because no answer came."""
+    return data.StructLayout({"fault": 1, "late": 1, "address": 64})
 
 
 class AxiWriter(wiring.Component):
@@ -52,6 +52,9 @@ class AxiWriter(wiring.Component):
         The port to write and the port that fetches odd nibbles.
     stop : In(1)
         Begin no new burst; the result comes when all begun ones are answered.
+    waits : Out(1)
+        The bus owes something. ``expired`` : In(1): it will never come; the result comes at once, and what the bus has seen
+        stays.
     """
 
     move: data.View
@@ -63,6 +66,8 @@ class AxiWriter(wiring.Component):
     memory: wiring.PureInterface
     nibble_memory: wiring.PureInterface
     stop: Signal
+    waits: Signal
+    expired: Signal
 
     def __init__(self, *, config: CoreConfig):
         self._config = config
@@ -76,6 +81,8 @@ class AxiWriter(wiring.Component):
             "memory": Out(write_signature(config)),
             "nibble_memory": Out(read_signature(config)),
             "stop": In(1),
+            "waits": Out(1),
+            "expired": In(1),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
@@ -140,13 +147,19 @@ class AxiWriter(wiring.Component):
         ]
 
         stopped = self.stop & (under_way == 0) & ~aw.valid & ~gate.busy
-        m.d.comb += [self.result.p.fault.eq(answers.fault), self.result.p.address.eq(answers.address)]
+        m.d.comb += [
+            self.waits.eq((under_way != 0) | aw.valid | gate.busy),
+            answers.expired.eq(self.expired),
+            self.result.p.fault.eq(answers.fault),
+            self.result.p.late.eq(answers.late),
+            self.result.p.address.eq(answers.address),
+        ]
         with m.FSM():
             with m.State("WRITE"):
-                with m.If((answers.passed & answers.final) | stopped):
+                with m.If((answers.passed & answers.final) | stopped | self.expired):
                     m.next = "RESULT"
             with m.State("RESULT"):
-                m.d.comb += [self.result.valid.eq(1), clear.eq(self.result.ready)]
+                m.d.comb += [self.result.valid.eq(1), clear.eq(self.result.ready & ~self.expired)]
                 with m.If(self.result.ready):
                     m.next = "WRITE"
         return m

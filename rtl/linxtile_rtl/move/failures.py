@@ -32,10 +32,12 @@ class FirstFailure(wiring.Component):
         Rows from its own on; own address of its first needed element.
     ends : In(1)
         It is the last one of the load of block ``tag``.
+    expired : In(1), awaited_address : In(64)
+        The memory will never answer: the load of block ``tag`` fails for the element at this address, if for none before.
     failed : Out(1)
         This load has failed, from the cycle after its end until reset: no later one may be taken in.
-    failed_tag, failed_address : Out
-        Its block and the element.
+    failed_tag, failed_address, late : Out
+        Its block and the element; whether that was waited for in vain.
     """
 
     def __init__(self, *, config: CoreConfig):
@@ -46,9 +48,12 @@ class FirstFailure(wiring.Component):
             "address": In(64),
             "ends": In(1),
             "tag": In(tag_bits(config)),
+            "expired": In(1),
+            "awaited_address": In(64),
             "failed": Out(1),
             "failed_tag": Out(tag_bits(config)),
             "failed_address": Out(64),
+            "late": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
@@ -62,4 +67,8 @@ class FirstFailure(wiring.Component):
             m.d.sync += found.eq((found | self.error) & ~self.ends)
             with m.If(self.ends):
                 m.d.sync += [self.failed.eq(found | self.error), self.failed_tag.eq(self.tag)]
+        with m.If(self.expired & ~self.failed):
+            m.d.sync += [self.failed.eq(1), self.failed_tag.eq(self.tag), self.late.eq(~found)]
+            with m.If(~found):
+                m.d.sync += self.failed_address.eq(self.awaited_address)
         return m

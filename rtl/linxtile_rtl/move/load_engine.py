@@ -41,7 +41,7 @@ class LoadEngine(wiring.Component):
     command : In(stream of load_layout(config))
         Loads in program order.
     done : Out(stream of done_layout(config))
-        One per command, in order, after its last line was accepted; or its MEM_READ fault.
+        One per command, in order, after its last line was accepted; or its MEM_READ or WATCHDOG fault.
     write : Out(stream of line_write_layout(config))
         Lines for the tile RAM, in no particular order.
     memory : Out(read_signature(config))
@@ -50,6 +50,9 @@ class LoadEngine(wiring.Component):
         Drop all commands; hold it until ``idle``.
     idle : Out(1)
         No command is under way and the bus owes nothing.
+    waits : Out(1)
+        The bus owes a beat. ``expired`` : In(1), for good: it will never come. The engine reports WATCHDOG for the oldest
+        element that is missing, unless it has a fault already, and is not idle any more.
     """
 
     command: stream.Interface
@@ -58,6 +61,8 @@ class LoadEngine(wiring.Component):
     memory: wiring.PureInterface
     flush: Signal
     idle: Signal
+    waits: Signal
+    expired: Signal
 
     def __init__(self, *, config: CoreConfig):
         self._config = config
@@ -68,6 +73,8 @@ class LoadEngine(wiring.Component):
             "memory": Out(read_signature(config)),
             "flush": In(1),
             "idle": Out(1),
+            "waits": Out(1),
+            "expired": In(1),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
@@ -141,7 +148,7 @@ class LoadEngine(wiring.Component):
             self.done.p.tag.eq(oldest.tag),
             self.done.p.flags.eq(0),
             self.done.p.fault.eq(faulty),
-            self.done.p.rule.eq(Mux(faulty, Rule.MEM_READ, 0)),
+            self.done.p.rule.eq(Mux(faulty, Mux(failures.late, Rule.WATCHDOG, Rule.MEM_READ), 0)),
             self.done.p.fault_address.eq(Mux(faulty, failures.failed_address, 0)),
             join.head_empty.eq(oldest.empty & tile_queue.r_rdy),
             join.reported.eq(reports & ~faulty & join.finished & (self.done.ready | ~oldest.last)),
@@ -225,5 +232,8 @@ class LoadEngine(wiring.Component):
             failures.address.eq(Mux(steps.valid, steps.p.element_address, piece.element_address)),
             failures.ends.eq(last & read.ends),
             failures.tag.eq(read.tag),
+            failures.expired.eq(self.expired),
+            failures.awaited_address.eq(reader.awaited_address),
+            self.waits.eq(reader.waits),
         ]
         return failures.taken & last

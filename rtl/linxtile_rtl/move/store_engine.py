@@ -34,7 +34,7 @@ class StoreEngine(wiring.Component):
     command : In(stream of store_layout(config))
         Stores; they begin at once.
     done : Out(stream of done_layout(config))
-        One per command, after the last answer of the bus; or its MEM_WRITE fault.
+        One per command, after the last answer of the bus; or its MEM_WRITE or WATCHDOG fault.
     read : Out(line_read_signature(config))
         Port of the tile RAM.
     memory : Out(write_signature(config)), nibble_memory : Out(read_signature(config))
@@ -43,6 +43,9 @@ class StoreEngine(wiring.Component):
         Begin no new burst and report nothing; hold it until ``idle``.
     idle : Out(1)
         No command is under way and the bus owes nothing.
+    waits : Out(1)
+        The bus owes something. ``expired`` : In(1), for good: it will never come. The engine reports WATCHDOG for the first
+        element of the oldest burst without an answer, unless it has a fault already, and is not idle any more.
     """
 
     command: stream.Interface
@@ -52,6 +55,8 @@ class StoreEngine(wiring.Component):
     nibble_memory: wiring.PureInterface
     flush: Signal
     idle: Signal
+    waits: Signal
+    expired: Signal
 
     def __init__(self, *, config: CoreConfig):
         self._config = config
@@ -63,6 +68,8 @@ class StoreEngine(wiring.Component):
             "nibble_memory": Out(read_signature(config)),
             "flush": In(1),
             "idle": Out(1),
+            "waits": Out(1),
+            "expired": In(1),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
@@ -100,6 +107,8 @@ class StoreEngine(wiring.Component):
             writer.move.eq(jobs.move),
             aligner.pitch_bytes.eq(jobs.pitch_bytes),
             aligner.nibble.eq(writer.nibble),
+            writer.expired.eq(self.expired),
+            self.waits.eq(writer.waits),
         ]
         with m.If(self.command.valid & self.command.ready):
             m.d.sync += tag.eq(self.command.p.tag)
@@ -109,7 +118,7 @@ class StoreEngine(wiring.Component):
             self.done.p.tag.eq(tag),
             self.done.p.flags.eq(0),
             self.done.p.fault.eq(fault),
-            self.done.p.rule.eq(Mux(fault, Rule.MEM_WRITE, 0)),
+            self.done.p.rule.eq(Mux(fault, Mux(writer.result.p.late, Rule.WATCHDOG, Rule.MEM_WRITE), 0)),
             self.done.p.fault_address.eq(writer.result.p.address),
         ]
         flushed = Signal()
@@ -122,7 +131,9 @@ class StoreEngine(wiring.Component):
             with m.State("STORE"):
                 m.d.comb += writer.stop.eq(self.flush)
                 m.d.sync += flushed.eq(flushed | self.flush)
-                with m.If(writer.result.valid):
+                with m.If(writer.result.valid & self.expired):
+                    m.next = "REPORT"
+                with m.Elif(writer.result.valid):
                     m.d.comb += drop.eq(1)
                     with m.If(lines.settled):
                         m.d.comb += over.eq(1)
@@ -134,4 +145,8 @@ class StoreEngine(wiring.Component):
                 m.d.comb += [self.done.valid.eq(1), writer.result.ready.eq(self.done.ready)]
                 with m.If(self.done.ready):
                     m.next = "REST"
+                    with m.If(self.expired):
+                        m.next = "DEAD"
+            with m.State("DEAD"):
+                pass
         return m

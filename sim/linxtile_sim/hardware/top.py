@@ -45,6 +45,8 @@ class SimulationTop(wiring.Component):
         Host access to the registers while the core is idle.
     event_toggle : Out(1)
         Changes after each retired block; ``event`` then holds its record and the state.
+    halted, dead : Out(1)
+        As the core says.
     cycle : Out(32)
         Cycles since reset.
     trace : Out(trace_signature(config)).array(TILE_WRITERS)
@@ -71,6 +73,8 @@ class SimulationTop(wiring.Component):
             "resume": In(1),
             "event_toggle": Out(1),
             "event": Out(event_layout(config)),
+            "halted": Out(1),
+            "dead": Out(1),
             "cycle": Out(32),
             "trace": Out(trace_signature(self._config)).array(TILE_WRITERS),
             "axi_broken": Out(len(RULES)),
@@ -109,6 +113,8 @@ class SimulationTop(wiring.Component):
             core.host_index.eq(self.gpr_index),
             core.host_write_data.eq(self.gpr_data),
             self.gpr_value.eq(core.host_read_data),
+            self.halted.eq(core.halted),
+            self.dead.eq(core.dead),
             core.retire.ready.eq(1),
             aligner.flush.eq(core.retire.valid & ((kind == BlockKind.FAULT) | (kind == BlockKind.FINISH))),
             *(out.valid.eq(write.valid) for out, write in zip(self.trace, core.trace, strict=True)),
