@@ -3,7 +3,7 @@
 import pytest
 
 from linxtile.config import PRESETS, RTL_PRESETS, CoreConfig
-from linxtile.isa.support import MODEL_OPERATIONS, RTL_OPERATIONS
+from linxtile.isa.support import MODEL_OPERATIONS, RTL_LAYOUTS, RTL_MOVE_TILES, RTL_OPERATIONS
 
 REFUSED = {
     "a preset that is a list": (
@@ -72,5 +72,5 @@ def test_the_reference_is_the_default_core_with_every_operation_of_the_model():
 @pytest.mark.parametrize("name", RTL_PRESETS)
 def test_the_cores_that_are_built_have_the_operations_of_the_rtl(name):
     assert PRESETS[name].operations == RTL_OPERATIONS
-    layouts = {"NORM"} if name == "large" else {"NORM", "ND2NZ", "DN2ZN"}
-    assert (PRESETS[name].move_tiles, PRESETS[name].move_layouts) == (1, layouts)
+    layouts = {"NORM"} if name == "large" else {layout.name for layout in RTL_LAYOUTS}
+    assert (PRESETS[name].move_tiles, PRESETS[name].move_layouts) == (RTL_MOVE_TILES, layouts)
