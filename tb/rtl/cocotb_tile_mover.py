@@ -19,13 +19,20 @@ async def every_order_and_width_is_exact(dut, stall):
     """All pairs of orders and all widths, one after the other without a pause between."""
     bench = Bench(dut, CONFIG, stall=stall)
     await start(dut)
+    rng = bench.random
     moves = [
-        random_tile_move(bench.random, max_bytes=MOST_BYTES, order=order, bits=bits)
+        random_tile_move(rng, max_bytes=MOST_BYTES, order=order, bits=bits)
         for order in ORDERS
         for bits in WIDTHS
         for _ in range(parameters()["moves"])
     ]
-    bench.random.shuffle(moves)
+    # Rows of 128 bytes, columns of 64 and more: all of them begin with a line, however long it is.
+    moves += [
+        TileMove(order, bits, rng.randint(1, 32), rng.randint(1, 1024 // bits), 1024 // bits, 4096, 4096, ONES)
+        for order in ("ND2DN", "DN2ND")
+        for bits in (16, 32, 64)
+    ]
+    rng.shuffle(moves)
     turned = [move for move in moves if move.is_turned()]
     by_lines = sum(move.rows_begin_with_lines(CONFIG.vector_bytes) for move in turned)
     assert by_lines > 3 and len(turned) - by_lines > 3, "both ways of turning a tile are to be seen"
