@@ -10,7 +10,8 @@ from linxtile.isa.faults import Rule
 from linxtile.isa.operations import operation
 from linxtile.isa.types import data_type
 
-from .moves import REGION_BYTES, Move, is_whole, make_move, orders, random_traits
+from .move_traits import random_traits
+from .moves import REGION_BYTES, Move, is_whole, make_move, orders
 
 __all__ = ["beyond", "broken_move", "mutated_move"]
 

@@ -11,7 +11,8 @@ from linxtile.isa.types import data_type
 from linxtile.stored_tile import StoredTile
 
 from .builder import Builder
-from .moves import INPUT_BASE, OUTPUT_BASE, REGION_BYTES, Move, kinds, make_move, random_traits
+from .move_traits import kinds, random_traits
+from .moves import INPUT_BASE, OUTPUT_BASE, REGION_BYTES, Move, make_move
 from .scenario import Scenario
 
 __all__ = [

@@ -5,19 +5,17 @@ decided here once more, from the rules of the ISA (LinxISA v0.56, TMA block), wi
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
-from linxtile.config import CoreConfig
-from linxtile.isa.codes import MAX_DESTINATIONS, Layout, PadValue
-from linxtile.isa.operations import operation
+from linxtile.isa.codes import Layout, PadValue
 from linxtile.isa.types import DataType
 
+from .move_traits import Traits
+
 __all__ = [
-    "BASES", "INPUT_BASE", "MOVES", "OUTPUT_BASE", "REGION_BYTES", "SHAPES", "SIZES", "STRIDES", "Move", "Traits", "is_whole", "kinds",
-    "make_move", "move_layouts", "orders", "random_traits", "unsupported_layouts", "whole_shapes",
+    "INPUT_BASE", "OUTPUT_BASE", "REGION_BYTES", "SIZES", "Move", "is_whole", "make_move", "orders", "whole_shapes",
 ]  # fmt: skip
 
 INPUT_BASE = 0x2_0000
@@ -26,16 +24,6 @@ REGION_BYTES = 0x8000
 """Bytes of the two regions of memory that moves usually stay in."""
 
 PAGE_BYTES = 4096
-MOVES = ("TLOAD", "TSTORE", "TMOV")
-
-SHAPES = ("full", "one row", "one column", "ragged", "empty parts")
-"""Valid areas: "empty parts" leaves parts of a move of several tiles without a valid element."""
-
-BASES = ("line", "element", "byte", "page end")
-"""Base addresses: a multiple of 64, of the element only, of nothing, and a first line that crosses 4 KiB."""
-
-STRIDES = ("absent", "exact", "gap", "overlap", "zero", "backwards", "far")
-
 SIZES = (256, 512, 1024, 2048)
 MOST_BYTES = 8192
 """Most bytes of the tiles of one move."""
@@ -43,17 +31,6 @@ MOST_BYTES = 8192
 FAR_STRIDES = (0x1_0000, 0x20_0000, 0x1_0020_0000)
 FAR_LINES = 12
 FAR_LINES_OF_A_FULL_TILE = 32
-
-
-class Traits(NamedTuple):
-    """Class of each property of a move. Where there is no memory, ``base`` and ``stride`` mean nothing."""
-
-    layout: Layout
-    shape: str
-    pad: PadValue
-    tiles: int
-    base: str
-    stride: str
 
 
 @dataclass(frozen=True)
@@ -109,28 +86,6 @@ class Move:
         """Address of each line of memory."""
         stride = self.line_bytes if self.stride is None else self.stride
         return [(self.base + line * stride) % (1 << 64) for line in range(self.lines)]
-
-
-def kinds(config: CoreConfig) -> list[str]:
-    """Return the moves that the configuration runs."""
-    return [name for name in MOVES if config.operations.get(name)]
-
-
-def move_layouts(name: str, config: CoreConfig) -> list[Layout]:
-    """Return the layouts in which the configuration runs a move: TMOV has all that the ISA gives it."""
-    layouts = operation(name).layouts or ()
-    return [layout for layout in layouts if name == "TMOV" or layout.name in config.move_layouts]
-
-
-def random_traits(rng: random.Random, name: str, config: CoreConfig) -> Traits:
-    """Return any classes that the configuration runs; one tile and plain rows come more often than the rest."""
-    layouts = move_layouts(name, config)
-    layout = Layout.NORM if Layout.NORM in layouts and rng.random() < 0.2 else rng.choice(layouts)
-    most = 1 if name == "TMOV" else config.move_tiles
-    tiles = rng.choice([1, rng.randint(1, most)])
-    shape = rng.choice(SHAPES if tiles > 1 else SHAPES[:-1])
-    stride = rng.choice(STRIDES if rng.random() < 0.3 else STRIDES[:-1])
-    return Traits(layout, shape, rng.choice(list(PadValue)), tiles, rng.choice(BASES), stride)
 
 
 def orders(layout: Layout) -> tuple[str, str]:
@@ -298,13 +253,3 @@ def _aligned(rng: random.Random, base: int, move: Move, kind: str) -> int:
             reach = rng.randint(1, min(max(move.line_bytes - 1, 1), 63))
             end = (base // PAGE_BYTES + 1) * PAGE_BYTES
             return (end if end - reach >= base else end + PAGE_BYTES) - reach
-
-
-def unsupported_layouts(config: CoreConfig) -> Iterator[tuple[str, Layout, int]]:
-    """Yield the moves that the ISA has and the configuration leaves out: name, layout, tiles."""
-    for name in MOVES:
-        for layout in operation(name).layouts or ():
-            if name not in kinds(config) or layout not in move_layouts(name, config):
-                yield name, layout, 1
-    for tiles in range(config.move_tiles + 1, MAX_DESTINATIONS + 1):
-        yield "TLOAD", Layout.NORM, tiles

@@ -14,7 +14,8 @@ from linxtile.stored_tile import StoredTile
 
 from .builder import Builder
 from .move_programs import append_move
-from .moves import INPUT_BASE, OUTPUT_BASE, REGION_BYTES, SIZES, Move, make_move, random_traits
+from .move_traits import random_traits
+from .moves import INPUT_BASE, OUTPUT_BASE, REGION_BYTES, SIZES, Move, make_move
 from .scenario import Scenario
 
 __all__ = [

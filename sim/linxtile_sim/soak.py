@@ -17,7 +17,8 @@ from linxtile.progress import Progress
 from .cosim import Outcome, run_scenarios
 from .move_mutations import beyond, broken_move, mutated_move
 from .move_programs import move_program, random_moves
-from .moves import Move, kinds
+from .move_traits import kinds
+from .moves import Move
 from .scenario import Pace, Scenario
 from .session import memory_holds
 

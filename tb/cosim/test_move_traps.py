@@ -16,7 +16,8 @@ from linxtile.isa.faults import Rule
 from linxtile.isa.types import data_type
 from linxtile_sim.cosim import run_scenarios
 from linxtile_sim.move_programs import move_program
-from linxtile_sim.moves import OUTPUT_BASE, Move, kinds, move_layouts
+from linxtile_sim.move_traits import kinds, move_layouts
+from linxtile_sim.moves import OUTPUT_BASE, Move
 from linxtile_sim.scenario import Pace
 
 pytestmark = pytest.mark.cosim

@@ -18,18 +18,17 @@ from linxtile.isa.types import data_type
 from linxtile_sim.cosim import run_scenarios
 from linxtile_sim.move_mutations import broken_move, mutated_move
 from linxtile_sim.move_programs import move_program, random_moves
-from linxtile_sim.moves import (
+from linxtile_sim.move_traits import (
     BASES,
     SHAPES,
-    SIZES,
     STRIDES,
     Traits,
     kinds,
-    make_move,
     move_layouts,
     random_traits,
     unsupported_layouts,
 )
+from linxtile_sim.moves import SIZES, make_move
 from linxtile_sim.pairwise import pairs_of, pairwise
 from linxtile_sim.scenario import Pace
 from linxtile_sim.session import memory_holds

@@ -12,7 +12,8 @@ from linxtile.isa.operations import operation
 from linxtile.isa.support import RTL_OPERATIONS
 from linxtile.isa.types import data_type
 from linxtile_sim.move_programs import move_program, random_moves
-from linxtile_sim.moves import BASES, REGION_BYTES, SHAPES, STRIDES, Traits, make_move, whole_shapes
+from linxtile_sim.move_traits import BASES, SHAPES, STRIDES, Traits
+from linxtile_sim.moves import REGION_BYTES, make_move, whole_shapes
 from linxtile_sim.pairwise import pairs_of, pairwise
 from linxtile_sim.programs import random_program
 
