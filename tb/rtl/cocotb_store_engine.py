@@ -297,7 +297,7 @@ def cell_figures(layout):
                 move = replace(
                     move, **{("valid_rows" if move.by_columns else "valid_columns"): move.memory_lines[1] + 1}
                 )
-            for base, gap in ((0x10000, 0), (0x10000, 16), (0x10FE9, 0), (0x10FE9, 5), (0x10FFF, 4096 - 7)):
+            for base, gap in ((0x10000, 0), (0x10FE9, 5), (0x10FFF, 4096 - 7)):
                 stride = move.row_bytes + gap
                 yield (
                     f"{STORES[layout]} {element} {what}, base {base:#x}, gap {gap}",

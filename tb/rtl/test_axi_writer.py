@@ -9,32 +9,71 @@ from cocotbext.axi import AxiRamRead, AxiRamWrite, AxiReadBus, AxiWriteBus
 from linxtile.config import CoreConfig
 from linxtile_rtl.axi import write_data_layout
 from linxtile_rtl.move.axi_writer import AxiWriter, write_result_layout
-from linxtile_rtl.move.pieces import piece_layout
-from linxtile_rtl.move.rows import rows_layout
+from linxtile_rtl.move.chunks import job_layout, move_layout
+from linxtile_rtl.move.store_pieces import store_piece_layout
 from linxtile_rtl.verilog import axi_names
 from linxtile_sim.axi_check import AxiChecker
-from linxtile_sim.streams import Sink, Source, cycles, start
+from linxtile_sim.streams import Sink, Source, cycles, pack, start
 from linxtile_sim.unit import parameters, run_unit
 
-CONFIG = CoreConfig.named(parameters().get("config", "default"))
+
+def config_of(name):
+    """Everything that the writer can do."""
+    return CoreConfig.named(name).replace(move_layouts=frozenset({"NORM", "NZ2DN"}), move_tiles=4)
+
+
+CONFIG = config_of(parameters().get("config", "default"))
 BEAT = CONFIG.axi_data_bytes
 RAM_BYTES = 1 << 16
+BLOCK = 32
 
 
-def rows_of(rng):
-    """Rows inside the memory: aligned or not, short, long, overlapping, backwards, across pages."""
-    row_bytes = rng.choice([1, 16, rng.randrange(1, 40), rng.randrange(1, 700), 4500])
-    rows = rng.choice([1, 2, rng.randrange(1, 8)])
-    stride = rng.choice([0, row_bytes, row_bytes + rng.randrange(100), rng.randrange(4000), -rng.randrange(2000)])
+def rows_of(rng, *, by_blocks):
+    """Rows inside the memory: aligned or not, short, long, across pages; overlapping and backwards where each is written whole."""
+    row_bytes = rng.choice([1, 16, rng.randrange(1, 40), rng.randrange(1, 700), 200 if by_blocks else 4500])
+    rows = rng.choice([1, 2, rng.randrange(1, 8), rng.randrange(1, 20) if by_blocks else 3])
+    gaps = [row_bytes, row_bytes + rng.randrange(100), row_bytes + rng.randrange(900)]
+    stride = rng.choice(gaps if by_blocks else [*gaps, 0, rng.randrange(4000), -rng.randrange(2000)])
     low = max(0, -stride * (rows - 1))
     high = RAM_BYTES - row_bytes - max(0, stride * (rows - 1))
     base = rng.choice([rng.randrange(low, high), (low + 4095) // 4096 * 4096 + 0xFE0])
     return base, stride, rows, row_bytes
 
 
+def chunks_of(base, stride, rows, row_bytes, group_rows):
+    """Yield (addresses, block, row in its group) of each chunk of a job; no ``group_rows``: rows are written whole.
+
+    Block g of a row ends with the beat before the one that holds byte 32 * (g + 1) of the row, the last block with the row.
+    """
+    group = group_rows or 1
+    blocks = -(-row_bytes // BLOCK) if group_rows else 1
+    for first in range(0, rows, group):
+        for block in range(blocks):
+            for row in range(first, min(first + group, rows)):
+                at = base + row * stride
+                edges = [at, *((at + BLOCK * number) // BEAT * BEAT for number in range(1, blocks)), at + row_bytes]
+                yield range(edges[block], edges[block + 1]), block, row - first
+
+
+def pieces_of(job, stride, rows, group_rows):
+    """Yield (addresses, what the piece must say) of each beat of a job."""
+    first_chunk = True
+    for chunk, block, slot in chunks_of(job["base"], stride, rows, job["row_bytes"], group_rows):
+        at, begins = chunk.start, bool(group_rows) or first_chunk
+        row_ends = (block + 1) * BLOCK >= job["row_bytes"] or not group_rows
+        first_chunk = False
+        while at < chunk.stop:
+            stop = min(chunk.stop, at - at % BEAT + BEAT)
+            end = stop == chunk.stop
+            place = {"kept": block > 0, "slot": slot, "place": job["place"]} if begins else {}
+            half = end and row_ends and job["odd_nibble"]
+            yield range(at, stop), {"row_end": end, "begins": begins, "half": half, "beyond": 0, **place}
+            at, begins = stop, False
+
+
 @cocotb.test(timeout_time=20, timeout_unit="ms")
-@cocotb.parametrize(stall=[0.0, 0.4])
-async def rows_arrive_in_order_and_nothing_else(dut, stall):
+@cocotb.parametrize(stall=[0.0, 0.4], by_blocks=[False, True])
+async def rows_arrive_in_order_and_nothing_else(dut, stall, by_blocks):
     rng = random.Random(cocotb.RANDOM_SEED)
     content = bytearray(rng.randbytes(RAM_BYTES))
     ram = AxiRamWrite(AxiWriteBus.from_prefix(dut, "m_axi_mem"), dut.clk, dut.rst, size=RAM_BYTES)
@@ -48,10 +87,12 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall):
 
     def answer(piece):
         """Make the beat of a piece: fresh bytes, the upper half of an odd row's last byte as the writer says."""
-        addresses = pending.pop(0)
+        addresses, expected = pending.pop(0)
         assert (piece["lane"], piece["count"]) == (addresses[0] % BEAT, len(addresses)), f"piece at {addresses[0]:#x}"
+        for name, value in expected.items():
+            assert piece[name] == value, f"piece at {addresses[0]:#x}: {name} is {piece[name]}"
         fresh = bytearray(rng.randbytes(BEAT))
-        if odd and piece["row_end"]:
+        if piece["half"]:
             assert int(dut.nibble.value) == content[addresses[-1]] >> 4, f"nibble at {addresses[-1]:#x}"
             at = piece["lane"] + piece["count"] - 1
             fresh[at] = fresh[at] & 15 | int(dut.nibble.value) << 4
@@ -60,26 +101,34 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall):
         strobes = (1 << piece["count"]) - 1 << piece["lane"]
         beats.put({"data": int.from_bytes(fresh, "little"), "strb": strobes, "last": piece["burst_end"]})
 
-    commands = Source(dut, "command", shape=rows_layout(CONFIG), stall=stall)
+    jobs = Source(dut, "jobs", shape=job_layout(CONFIG), stall=stall)
     beats = Source(dut, "beats", shape=write_data_layout(CONFIG), stall=stall)
-    Sink(dut, "pieces", shape=piece_layout(CONFIG), stall=stall, check=answer)
+    Sink(dut, "pieces", shape=store_piece_layout(CONFIG), stall=stall, check=answer)
     results = Sink(dut, "result", shape=write_result_layout(), stall=stall)
-    odd = False
-    dut.stop.value = dut.expired.value = dut.odd_nibble.value = dut.row_bytes.value = 0
+    dut.stop.value = dut.expired.value = 0
     await start(dut)
     beat_count = 0
     for index in range(parameters()["commands"]):
-        base, stride, rows, row_bytes = rows_of(rng)
-        odd = rng.random() < 0.4
-        dut.odd_nibble.value, dut.row_bytes.value = int(odd), row_bytes
-        for row in range(rows):
-            at, end = base + row * stride, base + row * stride + row_bytes
-            while at < end:
-                stop = min(end, at - at % BEAT + BEAT)
-                pending.append(range(at, stop))
-                beat_count += 1
-                at = stop
-        commands.put({"base": base, "stride": stride % 2**64, "rows": rows, "row_bytes": row_bytes, "element_shift": 0})
+        base, stride, rows, row_bytes = rows_of(rng, by_blocks=by_blocks)
+        count = rng.choice([1, 2, rng.randrange(1, 9)])
+        group_rows = rng.choice([1, 2, 4, BEAT, 2 * BEAT]) if by_blocks else 0
+        # An odd nibble asks for rows that are written alone.
+        odd = rng.random() < 0.4 and (rows == 1 or not by_blocks)
+        move = {
+            "stride": stride % 2**64, "rows": rows, "element_shift": 0, "by_blocks": int(by_blocks),
+            "group_rows": group_rows or 1,
+        }  # fmt: skip
+        dut.move.value = pack(move_layout(CONFIG), move)
+        for number in range(count):
+            # Jobs may write the same bytes: the last one wins.
+            job = {
+                "base": base + rng.choice([0, number]) if number else base, "row_bytes": row_bytes, "odd_nibble": int(odd),
+                "place": 0 if by_blocks else rng.randrange(BEAT), "final": int(number == count - 1),
+            }  # fmt: skip
+            job["base"] = min(job["base"], RAM_BYTES - row_bytes - max(0, stride * (rows - 1)))
+            pending.extend(pieces_of(job, stride, rows, group_rows))
+            jobs.put(job)
+        beat_count += len(pending)
         result = (await results.wait(index + 1))[index]
         assert result == {"fault": 0, "address": 0} and not pending
         assert ram.read(0, RAM_BYTES) == content
@@ -95,6 +144,4 @@ def test_rows_arrive_in_order_and_nothing_else(config):
         **axi_names("memory", "m_axi_mem", ("aw", "w", "b")),
         **axi_names("nibble_memory", "m_axi_nibble", ("ar", "r")),
     }
-    run_unit(
-        AxiWriter(config=CoreConfig.named(config)), __file__, names=names, parameters={"config": config, "commands": 10}
-    )
+    run_unit(AxiWriter(config=config_of(config)), __file__, names=names, parameters={"config": config, "commands": 10})

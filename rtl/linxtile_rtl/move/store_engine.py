@@ -92,11 +92,8 @@ class StoreEngine(wiring.Component):
         takes_command = Signal()
         tag = Signal.like(self.command.p.tag)
         m.d.comb += [
-            writer.jobs.valid.eq(jobs.jobs.valid & lines.jobs.ready),
             writer.jobs.payload.eq(jobs.jobs.p.rows),
-            lines.jobs.valid.eq(jobs.jobs.valid & writer.jobs.ready),
             lines.jobs.payload.eq(jobs.jobs.payload),
-            jobs.jobs.ready.eq(writer.jobs.ready & lines.jobs.ready),
             lines.kept.eq(jobs.kept),
             lines.rows.eq(jobs.move.rows),
             lines.pitch_bytes.eq(jobs.pitch_bytes),
@@ -112,6 +109,21 @@ class StoreEngine(wiring.Component):
         ]
         with m.If(self.command.valid & self.command.ready):
             m.d.sync += tag.eq(self.command.p.tag)
+
+        # Lines of the next job are asked for while the writer has still addresses of this one to send.
+        to_lines, to_writer = Signal(), Signal()
+        m.d.comb += [
+            lines.jobs.valid.eq(jobs.jobs.valid & ~to_lines),
+            writer.jobs.valid.eq(jobs.jobs.valid & ~to_writer),
+            jobs.jobs.ready.eq((to_lines | lines.jobs.ready) & (to_writer | writer.jobs.ready)),
+        ]
+        with m.If(over | (jobs.jobs.valid & jobs.jobs.ready)):
+            m.d.sync += [to_lines.eq(0), to_writer.eq(0)]
+        with m.Else():
+            m.d.sync += [
+                to_lines.eq(to_lines | (lines.jobs.valid & lines.jobs.ready)),
+                to_writer.eq(to_writer | (writer.jobs.valid & writer.jobs.ready)),
+            ]
 
         fault = writer.result.p.fault
         m.d.comb += [
