@@ -43,6 +43,7 @@ def cases(config: CoreConfig) -> Iterator[Case]:
     if config.move_layouts > {"NORM"}:
         yield from _cell_loads(config)
     yield from _stores(config)
+    yield from _cell_stores(config)
     for size in (16384, TILE):
         yield _normalise(config, size)
 
@@ -203,6 +204,53 @@ def _stores(config: CoreConfig) -> Iterator[Case]:
             yield Case(
                 scenario.name, scenario, "max(beats, lines read) + L + 24", max(beats, read) + latency + 24, _one
             )
+
+
+STORES_OF_CELLS: tuple[tuple[str, str, str, int, int, int, int, int], ...] = (
+    # what, layout, type, base offset, bytes from row to row of memory, valid columns, valid rows, columns
+    ("contiguous, odd base", "NZ2ND", "U8", 5, 64, 64, 64, 64),
+    ("rows apart", "NZ2ND", "U8", 0, 80, 64, 64, 64),
+    ("half rows, odd", "NZ2ND", "U8", 3, 77, 40, 64, 64),
+    ("contiguous, odd base", "ZN2DN", "U8", 5, 64, 64, 64, 64),
+    ("columns apart", "ZN2DN", "U8", 0, 80, 64, 64, 64),
+    ("half columns, odd", "ZN2DN", "U8", 3, 77, 64, 40, 64),
+    *(
+        (what, layout, name, offset, 64 + gap, columns, rows, columns)
+        for what, offset, gap in (("apart", 0, 16), ("apart, odd", 3, 13))
+        for layout, name, columns, rows in (
+            ("ZN2ND", "U8", 64, 64), ("ZN2ND", "U16", 32, 64), ("ZN2ND", "U32", 16, 64), ("ZN2ND", "U64", 16, 32),
+            ("NZ2DN", "U8", 64, 64), ("NZ2DN", "U16", 64, 32), ("NZ2DN", "U32", 64, 16), ("NZ2DN", "U64", 32, 16),
+        )
+        for gap in (gap + (64 if name == "U64" else 0),)
+    ),
+    ("half rows, odd", "ZN2ND", "U8", 3, 77, 32, 64, 64),
+    ("half columns, odd", "NZ2DN", "U8", 3, 77, 64, 32, 64),
+)  # fmt: skip
+
+
+def _cell_stores(config: CoreConfig) -> Iterator[Case]:
+    """Return stores of NZ and ZN tiles; where cells lie across the rows of memory, a block has to be read before it is turned."""
+    for what, layout, name, offset, stride, columns, rows, pitch in STORES_OF_CELLS:
+        if layout not in config.move_layouts:
+            continue
+        element = data_type(name).storage_bits // 8
+        count, length = (columns, rows) if layout.endswith("DN") else (rows, columns)
+        runs, run = (columns, rows) if layout.startswith("ZN") else (rows, columns)
+        read = runs * -(-run * element // config.vector_bytes)
+        turned = layout in ("ZN2ND", "NZ2DN")
+        physical = 0 if turned else pitch * element if layout == "NZ2ND" else TILE // pitch
+        beats = _beats(config, OUTPUT_BASE + offset, stride, length * element, count, physical)
+        formula, extra = ("max(beats, lines read) + L + 24", 24)
+        if turned:
+            formula, extra = (f"{formula} + 32 / element bytes", extra + 32 // element)
+        for latency in LATENCIES:
+            text = (
+                f"li a0, {INPUT_BASE}\nli a1, {stride}\nli a2, {OUTPUT_BASE + offset}\n"
+                f"TLOAD <LB0:64, LB1:64, U8>, [a0], ->T<{TILE}B>\n{QUIET}"
+                f"TSTORE.{layout} <LB0:{columns}, LB1:{rows}, LB2:{pitch}, {name}>, T#1, [a2, a1]\n"
+            )
+            scenario = _program(f"TSTORE {layout} {name} {what}, L = {latency}", text, latency)
+            yield Case(scenario.name, scenario, formula, max(beats, read) + latency + extra, _one)
 
 
 def _normalise(config: CoreConfig, size: int) -> Case:

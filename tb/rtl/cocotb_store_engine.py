@@ -245,12 +245,66 @@ TRAPS = {
 }
 
 
+TILES = {"more_lines": (96,), "tile_line": 32}
+CELL_TRAPS = {
+    "cells on top of each other": Move("U8", 40, 20, 64, 0x30003, 3, 2048, layout="ND2NZ"),
+    "cells backwards": Move("U16", 7, 12, 16, 0x30FFD, 2**64 - 13, 512, layout="DN2ZN"),
+    "turned rows on top of each other": Move("U8", 40, 20, 48, 0x30003, 3, 2048, layout="ND2ZN"),
+    "turned rows at one address": Move("U16", 5, 12, 16, 0x30FFD, 0, 512, layout="DN2NZ"),
+    "turned rows backwards": Move("U32", 16, 10, 16, 0x30FFD, 2**64 - 13, 1024, layout="ND2ZN"),
+    "turned rows backwards and apart": Move("U32", 13, 10, 16, 0x30FFD, 2**64 - 77, 1024, layout="ND2ZN"),
+    "turned rows with half a byte left alone": Move("U4x2", 13, 70, 16, 0x30FFD, 9, 1024, layout="ND2ZN"),
+    "half a byte, rows on top of each other": Move("U4x2", 17, 65, 64, 0x30FFD, 2, 4096, layout="DN2NZ"),
+    "two tiles, rows on top of each other": Move("U16", 29, 12, 32, 0x30FFD, 5, 512, **TILES),
+    "two tiles, odd pitch": Move("U8", 21, 12, 22, 0x30FFD, 2**64 - 20, 256, **TILES),
+    "two tiles, a row between the tiles": Move("U8", 40, 20, 64, 0x30FFD, 34, 1024, layout="ND2NZ", **TILES),
+    "two turned tiles on top of each other": Move("U8", 30, 40, 32, 0x30FFD, 7, 1024, layout="DN2NZ", **TILES),
+}
+
+
+def supported(traps):
+    """Those of ``traps`` that the engine under test has the layouts and tiles for."""
+    return {name: move for name, move in traps.items() if move.layout in LAYOUTS and move.tiles <= CONFIG.move_tiles}
+
+
+LATER_FAULTS = {
+    "the second tile in the first row": (Move("U8", 32, 3, 32, 0x10FF0, 0x2000, 512, **TILES), {0x11, 0x12}),
+    "both tiles in the first row": (Move("U8", 32, 3, 32, 0x10FF0, 0x2000, 512, **TILES), {0x10, 0x11, 0x12}),
+    "both tiles in the second row": (Move("U8", 32, 3, 32, 0x10FF0, 0x2000, 512, **TILES), {0x12, 0x13}),
+    "the first tile in the second row": (Move("U8", 32, 3, 32, 0x10FF0, 0x2000, 512, **TILES), {0x12, 0x15}),
+    "the second tile beyond the addresses": (Move("U8", 32, 3, 32, LIMIT - 0x10, -0x2000 % 2**64, 512, **TILES), {LIMIT // PAGE - 3}),
+    "the second block of the first row": (Move("U8", 64, 8, 64, 0x10FE0, 0x2000, 4096, layout="ND2ZN"), {0x11, 0x12}),
+    "the second block of the third row": (Move("U8", 64, 8, 64, 0x10FE0, 0x2000, 4096, layout="ND2ZN"), {0x15, 0x16}),
+    "an element that begins on the page before": (Move("U32", 16, 8, 16, 0x10FDE, 0x2000, 1024, layout="ND2ZN"), {0x11, 0x12}),
+    "a turned row beyond the addresses": (Move("U8", 64, 8, 64, LIMIT - 32, -0x2000 % 2**64, 4096, layout="ND2ZN"), {LIMIT // PAGE - 3}),
+}  # fmt: skip
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(stall=[0.0, 0.4])
+async def an_earlier_row_that_fails_later_is_told(dut, stall):
+    bench = Bench(dut, stall=stall, latency=3)
+    await start(dut)
+    faults = {name: case for name, case in LATER_FAULTS.items() if supported({name: case[0]})}
+    for index, (name, (move, pages)) in enumerate(faults.items()):
+        bench.memory.error_pages.clear()
+        bench.memory.error_pages.update(pages)
+        expected = move.first_failure(lambda address: address >= LIMIT or bench.memory.fails(address))
+        assert expected is not None, name
+        bench.commands.put(move.store_command(index % 4))
+        done = (await bench.done.wait(index + 1))[index]
+        assert done["fault"] and done["rule"] == Rule.MEM_WRITE, f"{name}: {done}"
+        assert done["fault_address"] == expected, f"{name}: {done['fault_address']:#x}, not {expected:#x}"
+    assert all(address + beats * VECTOR <= LIMIT for address, beats in bench.memory.writes)
+    await bench.finish()
+
+
 @cocotb.test(timeout_time=20, timeout_unit="ms")
 @cocotb.parametrize(stall=[0.0, 0.4])
 async def known_traps_are_avoided(dut, stall):
     bench = Bench(dut, stall=stall, latency=4)
     await start(dut)
-    for index, (name, move) in enumerate(TRAPS.items()):
+    for index, (name, move) in enumerate(supported(TRAPS | CELL_TRAPS).items()):
         expected = bench.expected(move)
         bench.commands.put(move.store_command(index % 4))
         done = (await bench.done.wait(index + 1, within=LONGEST))[index]

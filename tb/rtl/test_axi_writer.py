@@ -30,8 +30,8 @@ BLOCK = 32
 
 def rows_of(rng, *, by_blocks):
     """Rows inside the memory: aligned or not, short, long, across pages; overlapping and backwards where each is written whole."""
-    row_bytes = rng.choice([1, 16, rng.randrange(1, 40), rng.randrange(1, 700), 200 if by_blocks else 4500])
-    rows = rng.choice([1, 2, rng.randrange(1, 8), rng.randrange(1, 20) if by_blocks else 3])
+    row_bytes = rng.choice([1, 16, rng.randrange(1, 40), rng.randrange(1, 200), 99 if by_blocks else 4500])
+    rows = rng.choice([1, 2, rng.randrange(1, 8)])
     gaps = [row_bytes, row_bytes + rng.randrange(100), row_bytes + rng.randrange(900)]
     stride = rng.choice(gaps if by_blocks else [*gaps, 0, rng.randrange(4000), -rng.randrange(2000)])
     low = max(0, -stride * (rows - 1))
@@ -110,7 +110,7 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall, by_blocks):
     beat_count = 0
     for index in range(parameters()["commands"]):
         base, stride, rows, row_bytes = rows_of(rng, by_blocks=by_blocks)
-        count = rng.choice([1, 2, rng.randrange(1, 9)])
+        count = rng.choice([1, 2, rng.randrange(1, 6)]) if row_bytes < 4500 else 1
         group_rows = rng.choice([1, 2, 4, BEAT, 2 * BEAT]) if by_blocks else 0
         # An odd nibble asks for rows that are written alone.
         odd = rng.random() < 0.4 and (rows == 1 or not by_blocks)
@@ -144,4 +144,4 @@ def test_rows_arrive_in_order_and_nothing_else(config):
         **axi_names("memory", "m_axi_mem", ("aw", "w", "b")),
         **axi_names("nibble_memory", "m_axi_nibble", ("ar", "r")),
     }
-    run_unit(AxiWriter(config=config_of(config)), __file__, names=names, parameters={"config": config, "commands": 10})
+    run_unit(AxiWriter(config=config_of(config)), __file__, names=names, parameters={"config": config, "commands": 8})

@@ -110,13 +110,14 @@ class JobWalk(wiring.Component):
             self.command.ready.eq(~active),
         ]
         with m.If(parts.command.valid & parts.command.ready):
-            m.d.sync += [
-                active.eq(~rows_over),
-                offset.eq(offset + step),
-                band_row.eq(Mux(band_end, 0, band_row + 1)),
-            ]
+            m.d.sync += active.eq(~rows_over)
             with m.If(by_rows):
-                m.d.sync += [kept.base.eq(kept.base + kept.stride), kept.valid_rows.eq(kept.valid_rows - 1)]
+                m.d.sync += [
+                    kept.base.eq(kept.base + kept.stride),
+                    kept.valid_rows.eq(kept.valid_rows - 1),
+                    offset.eq(offset + step),
+                    band_row.eq(Mux(band_end, 0, band_row + 1)),
+                ]
         with m.If(self.command.valid & self.command.ready):
             m.d.sync += [kept.eq(self.command.payload), active.eq(1), offset.eq(0), band_row.eq(0)]
         return m

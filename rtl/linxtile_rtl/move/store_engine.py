@@ -19,10 +19,13 @@ __all__ = ["StoreEngine"]
 
 
 class StoreEngine(wiring.Component):
-    """Store row-major tiles, one after the other; exactly the valid bytes are strobed, rows in order.
+    """Store tiles of any layout, one command after the other; exactly the valid bytes are strobed.
 
-    A tile takes beats + memory latency + 5 cycles from command to done. An odd last nibble costs a read and the wait for
-    all older rows, each row.
+    A command takes beats + memory latency + 6 cycles from command to done, over all its tiles. Where cells lie across the rows of
+    memory it is a cycle more, and the 32 / element bytes lines of a block that is read before the first beat; each block takes
+    as long as its lines where they are more than its beats. Rows that overlap take longer when they have to be written one
+    after the other (:class:`~linxtile_rtl.move.jobs.JobWalk`). An odd last nibble costs a read and the wait for all older
+    rows, each row.
 
     Parameters
     ----------
