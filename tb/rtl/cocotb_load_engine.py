@@ -221,8 +221,34 @@ CELL_TRAPS = {
     "a tail behind the fractals": Move("U64", 112, 4, 112, 0x1008, 32, 4096, 0, ONES, "DN2ZN"),
     "a tail behind fractals and padding": Move("U32", 200, 5, 240, 0x1001, 21, 8192, 0, ONES, "DN2ZN"),
 }
+ODD = 0x77777777_77777777
+TURNED_TRAPS = {
+    "one element across": Move("U64", 1, 1, 16, 0x1FFC, 0, 512, 0, ONES, "ND2ZN"),
+    "rows that begin with a beat": Move("U16", 15, 20, 16, 0x10000, 64, 1024, 0, ONES, "ND2ZN"),
+    "last words without a beat of their own": Move("U8", 17, 64, 32, 0x10001, 32, 2048, 0, ONES, "ND2ZN"),
+    "last words with and without one": Move("U8", 27, 61, 32, 0x10FE3, 29, 2048, 0, ONES, "ND2ZN"),
+    "one row that begins with a beat": Move("U8", 16, 1, 16, 0x10010, 3, 512, 0, ONES, "ND2ZN"),
+    "fewer rows than a strip": Move("U16", 16, 3, 16, 0x1FFD, 4095, 512, 0, ONES, "ND2ZN"),
+    "the same row again and again": Move("U32", 13, 16, 16, 0x1FF9, 0, 1024, 0, ONES, "ND2ZN"),
+    "rows backwards": Move("U32", 13, 16, 16, 0x21FF9, 2**64 - 77, 1024, 0, ONES, "ND2ZN"),
+    "a tail behind the turned fractals": Move("U64", 112, 4, 112, 0x1004, 1000, 4096, 0, ONES, "ND2ZN"),
+    "odd rows of odd half bytes": Move("U4x2", 15, 63, 16, 0x1003, 9, 512, 0, ODD, "ND2ZN"),
+    "odd columns of odd half bytes": Move("U4x2", 63, 15, 64, 0x1003, 9, 512, 0, ODD, "DN2NZ"),
+    "columns across the rows": Move("U32", 24, 31, 24, 0x10FE1, 124, 4096, 0, ONES, "DN2NZ"),
+}
+SHARED_TRAPS = {
+    "a row in two tiles, the others padding": Move("U8", 20, 7, 128, 0x1003, 30, 512, 0, ONES, "NORM", (64, 128, 192, 256, 320, 384, 448)),
+    "rows that overlap the next tile": Move("U16", 32, 16, 32, 0x1003, 32, 512, 0, ONES, "NORM", (64,)),
+    "all rows in the first of two tiles": Move("U16", 16, 16, 32, 0x1003, 32, 512, 0, ONES, "NORM", (64,)),
+    "half bytes in the third tile": Move("U4x2", 41, 11, 48, 0x1003, 21, 256, 0, ODD, "NORM", (64, 128)),
+    "three tiles in NZ order": Move("U32", 20, 3, 24, 0x1000, 128, 512, 0, 0, "ND2NZ", (64, 128)),
+    "two tiles across columns": Move("U32", 3, 20, 8, 0x2000, 128, 512, 0, 0x7F7FFFFF_7F7FFFFF, "DN2NZ", (64,)),
+    "two tiles across columns, two fractals each": Move("U32", 15, 29, 16, 0x2003, 117, 1024, 0, ONES, "DN2NZ", (256,)),
+    "four tiles of columns, two of them padding": Move("U8", 16, 40, 16, 0x2003, 41, 512, 0, ONES, "DN2ZN", (64, 128, 192)),
+    "eight tiles across rows": Move("U8", 121, 32, 128, 0x10FE3, 124, 512, 0, ONES, "ND2ZN", (64, 128, 192, 256, 320, 384, 448)),
+}  # fmt: skip
 if CONFIG.move_layouts != {"NORM"}:
-    TRAPS |= CELL_TRAPS
+    TRAPS |= CELL_TRAPS | TURNED_TRAPS | SHARED_TRAPS
 
 
 @cocotb.test(timeout_time=20, timeout_unit="ms")
@@ -237,6 +263,60 @@ async def known_traps_are_avoided(dut, stall):
         assert (done["tag"], done["fault"]) == (index % 4, 0), f"{name}: {done}"
         bench.check(move, index % 4)
     bench.checker.assert_idle()
+
+
+FAILURES = {
+    # A load, and the pages of memory that fail.
+    "an earlier row of a later tile": (
+        Move("U8", 64, 8, 64, 0x11000 - 32, 0x2000, 256, 0, 0, "NORM", (64,)), (0x16, 0x13),
+    ),
+    "the same row of both tiles": (Move("U8", 64, 8, 64, 0x11000 - 32, 0x2000, 256, 0, 0, "NORM", (64,)), (0x13, 0x12)),
+    "an earlier row of a later square": (Move("U8", 128, 32, 128, 0x11000 - 60, 0x2000, 4096, 0, 0, "ND2ZN"), (0x1A, 0x15)),
+    "the strip before of a row read ahead": (
+        Move("U64", 3, 8, 16, 0x10FFB, 0x2000, 1024, 0, 0, "ND2ZN"), (0x1A, 0x19, 0x1C),
+    ),
+    "an earlier column of a later tile": (
+        Move("U16", 32, 64, 32, 0x11000 - 65, 0x2000, 2048, 0, 0, "DN2NZ", (256,)), (0x28, 0x17),
+    ),
+    "a row beyond the addresses, then another page": (
+        Move("U16", 64, 16, 64, LIMIT - 0x6000 - 64, 0x2000, 2048, 0, 0, "ND2ZN"), ((LIMIT - 0x4000) >> 12,),
+    ),
+    "only the last row beyond the addresses": (
+        Move("U16", 64, 16, 64, LIMIT - 0x1E000 - 60, 0x2000, 2048, 0, 0, "ND2ZN"), (),
+    ),
+}  # fmt: skip
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def the_failure_in_the_earliest_row_is_told_once(dut):
+    bench = Bench(dut, latency=7)
+    await start(dut)
+    for count, (name, (move, pages)) in enumerate(FAILURES.items(), start=1):
+        bench.memory.error_pages = set(pages)
+        expected = move.first_failure(lambda address: address >= LIMIT or bench.memory.fails(address))
+        assert expected is not None, f"{name}: nothing fails"
+        bench.put(move, 1)
+        done = (await bench.done.wait(count))[-1]
+        assert done["fault"] and done["fault_address"] == expected, f"{name}: {done['fault_address']:#x}, not {expected:#x}"
+        await cycles(dut, 100)
+        assert len(bench.done.received) == count, f"{name}: reported again"
+        await bench.flush()
+    assert all(address + beats * VECTOR <= LIMIT for address, beats in bench.memory.reads)
+
+
+@cocotb.test()
+async def the_formulas_agree_with_the_worked_examples(dut):
+    """Examples (a) to (c) of loads into several tiles in the specification: tile, offset in it, address."""
+    rows = Move("U32", 20, 3, 24, 0x1000, 128, 512, 0, 0, "ND2NZ", (64, 128))
+    columns = Move("U32", 3, 20, 8, 0x2000, 128, 512, 0, 0, "DN2NZ", (64,))
+    wide = Move("U32", 16, 32, 16, 0x2000, 128, 1024, 0, 0, "DN2NZ", (128,))
+    for move, places in (
+        (rows, {(0, 0x05C): 0x111C, (1, 0x024): 0x10A4, (2, 0x04C): 0x114C}),
+        (columns, {(0, 0x004): 0x2080, (0, 0x1E8): 0x213C, (1, 0x000): 0x2040, (1, 0x060): 0x204C}),
+        (wide, {(1, 512): 0x2000 + 8 * 128 + 16 * 4}),
+    ):
+        found = {divmod(offset, move.tile_bytes): address for address, half, offset, _ in move.nibbles() if not half}
+        assert {place: found[place] for place in places} == places
 
 
 @cocotb.test(timeout_time=20, timeout_unit="ms")
@@ -284,10 +364,9 @@ def cell_figures():
 def transposed_figures():
     """Cells across the lines of memory: all widths, full and partial tiles, lines of memory that begin with a beat or not."""
     for element, size in ELEMENTS.items():
-        cell = int(32 / size)
-        for length in (16, 64, 128):
+        for length in (16, 128):
             count = int(4096 / (length * size))
-            for valid in sorted({length, length - 1, min(length, int(16 / size)), 1}):
+            for valid in sorted({length, length - 1, min(length, int(16 / size))}):
                 lines = count if valid != 1 else count - cell + 1
                 row = -(-int(2 * valid * size) // 2)
                 for base, stride in (
@@ -358,3 +437,20 @@ async def a_stream_of_loads_keeps_the_bus_busy(dut):
     beats = sum(move.beats(VECTOR) for move in moves)
     dut._log.info(f"{len(moves)} loads: {took} cycles for {beats} beats")
     assert took <= 1.01 * beats + 10
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+async def tiles_of_one_load_follow_each_other_without_a_pause(dut):
+    latency = 50
+    bench = Bench(dut, latency=latency)
+    await start(dut)
+    lines = [4 * 512 // VECTOR * place for place in range(4)]
+    for layout in sorted(CONFIG.move_layouts):
+        across = layout in ("DN2NZ", "DN2ZN")
+        for base in (0x10000, 0x10003):
+            shape = (16, 4 * 128) if across else (4 * 16, 128)
+            move = Move("U8", *shape, shape[0], base, 1024, 2048, lines[0], ONES, layout, tuple(lines[1:]))
+            took = await bench.measure(move)
+            over = took - max(move.beats(VECTOR), 4 * 2048 // VECTOR) - latency
+            dut._log.info(f"{layout}, base {base:#x}, 4 tiles: {took} cycles, {move.beats(VECTOR)} beats: over {over}")
+            assert over <= parameters()["over"] + 32 * (layout in ("ND2ZN", "DN2NZ"))

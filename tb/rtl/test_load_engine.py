@@ -21,8 +21,11 @@ BYTES = [
     )
     for stall in (0.0, 0.4)
 ] + ["a_tile_is_done_only_when_its_last_line_is_written"]  # fmt: skip
-CYCLES = [
-    "cycles_stay_within_the_bound/latency=1", "cycles_stay_within_the_bound/latency=50", "a_stream_of_loads_keeps_the_bus_busy",
+SHARED = ["the_failure_in_the_earliest_row_is_told_once", "the_formulas_agree_with_the_worked_examples"]
+CYCLES = [f"{name}/latency={latency}" for name in (
+    "cycles_stay_within_the_bound", "transposed_cycles_stay_within_the_bound",
+) for latency in (1, 50)] + [
+    "a_stream_of_loads_keeps_the_bus_busy", "tiles_of_one_load_follow_each_other_without_a_pause",
 ]  # fmt: skip
 
 
@@ -36,11 +39,15 @@ def run(config, testcase, *, simulator="verilator", layouts=LAYOUTS, tiles=8, **
 
 @pytest.mark.parametrize("config", [pytest.param("small", marks=pytest.mark.slow), "default"])
 def test_tiles_faults_and_flush_are_exact_under_random_stalls(config):
-    run(config, BYTES, moves=25)
+    run(config, BYTES + SHARED, moves=25)
 
 
 def test_tiles_are_exact_on_icarus_too():
-    run("small", BYTES, simulator="icarus", moves=10)
+    run("small", BYTES + SHARED, simulator="icarus", moves=10)
+
+
+def test_tiles_are_exact_without_cells_across_rows():
+    run("small", BYTES[:4], simulator="icarus", layouts=LAYOUTS[:1], tiles=1, moves=6)
 
 
 def test_tiles_are_exact_with_wide_lines():
