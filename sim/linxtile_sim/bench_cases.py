@@ -40,8 +40,8 @@ def cases(config: CoreConfig) -> Iterator[Case]:
     yield from _single_vector(config)
     yield from _streams(config)
     yield from _loads(config)
-    if config.move_layouts > {"NORM"}:
-        yield from _cell_loads(config)
+    yield from _cell_loads(config)
+    yield from _turned_loads(config)
     yield from _stores(config)
     yield from _cell_stores(config)
     for size in (16384, TILE):
@@ -163,6 +163,8 @@ CELL_MOVES: tuple[tuple[str, str, str, int, int, int, int, int], ...] = (
 def _cell_loads(config: CoreConfig) -> Iterator[Case]:
     lines = TILE // config.vector_bytes
     for what, layout, name, offset, stride, valid_columns, valid_rows, columns in CELL_MOVES:
+        if layout not in config.move_layouts:
+            continue
         rows = TILE * 8 // (columns * data_type(name).storage_bits)
         lengths = ((valid_columns, columns), (valid_rows, rows))
         (count, _), (valid, physical) = lengths if layout == "DN2ZN" else lengths[::-1]
@@ -174,6 +176,43 @@ def _cell_loads(config: CoreConfig) -> Iterator[Case]:
             )
             scenario = program(f"TLOAD {what}, L = {latency}", text, latency)
             yield Case(scenario.name, scenario, "max(beats, lines) + L + 16", max(beats, lines) + latency + 16, _one)
+
+
+TURNED_TYPES = ("U4x2", "U8", "U16", "U32", "U64")
+TURNED_MOVES: tuple[tuple[str, int, int, int, int, int], ...] = (
+    # what, base offset, bytes from the end of a line of memory to the next, elements in such a line, valid ones, lines left out
+    ("aligned", 0, 0, 64, 64, 0),
+    ("odd base", 5, 0, 64, 64, 0),
+    ("odd base and stride", 3, 13, 64, 64, 0),
+    ("all but one", 1, 1, 64, 63, 0),
+    ("short lines", 0, 16, 16, 16, 0),
+    ("short lines, odd", 7, 21, 16, 13, 3),
+)
+
+
+def _turned_loads(config: CoreConfig) -> Iterator[Case]:
+    """Return loads in which a cell of 32 bytes lies across the lines of memory."""
+    lines = TILE // config.vector_bytes
+    for layout in ("ND2ZN", "DN2NZ"):
+        if layout not in config.move_layouts:
+            continue
+        for name in TURNED_TYPES:
+            half_bytes = data_type(name).storage_bits // 4
+            for what, offset, gap, length, valid, left_out in TURNED_MOVES:
+                count = 2 * TILE // (length * half_bytes)
+                line_bytes = (valid * half_bytes + 1) // 2
+                shape = (valid, count - left_out, length) if layout == "ND2ZN" else (count - left_out, valid, count)
+                size = "LB0:{}, LB1:{}, LB2:{}".format(*shape)
+                stride = line_bytes + gap
+                beats = _beats(config, INPUT_BASE + offset, stride, line_bytes, count - left_out, 0)
+                square = 64 // half_bytes
+                for latency in LATENCIES:
+                    text = f"li a0, {INPUT_BASE + offset}\nli a1, {stride}\n{QUIET}" + (
+                        f"TLOAD.{layout} <{size}, {name}, Max>, [a0, a1], ->T<{TILE}B>\n"
+                    )
+                    scenario = _program(f"TLOAD {layout} {name} {what}, L = {latency}", text, latency)
+                    bound = max(beats, lines) + latency + 16 + square
+                    yield Case(scenario.name, scenario, "max(beats, lines) + L + 16 + 32/el", bound, _one)
 
 
 def _loads(config: CoreConfig) -> Iterator[Case]:

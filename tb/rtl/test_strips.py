@@ -21,7 +21,9 @@ def random_rows(rng):
     half_bytes = rng.choice([rng.randrange(1, 9), rng.randrange(1, 150), 2 * BEAT * rng.randrange(1, 4)]) << width
     half_bytes = min(half_bytes, 2 * CONFIG.tile_max_bytes)
     return {
-        "base": rng.choice([rng.randrange(1 << 30), rng.randrange(1 << 20) * BEAT, LIMIT - rng.randrange(400), 2**64 - 99]),
+        "base": rng.choice(
+            [rng.randrange(1 << 30), rng.randrange(1 << 20) * BEAT, LIMIT - rng.randrange(400), 2**64 - 99]
+        ),
         "stride": rng.choice([rng.randrange(300), rng.randrange(20) * BEAT, (-half_bytes // 2) % 2**64, 1 << 20]),
         "rows": rng.choice([1, rng.randrange(1, 9), rng.randrange(1, 90)]),
         "row_bytes": (half_bytes + 1) // 2,
