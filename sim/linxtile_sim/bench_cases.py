@@ -210,7 +210,7 @@ def _turned_loads(config: CoreConfig) -> Iterator[Case]:
                     text = f"li a0, {INPUT_BASE + offset}\nli a1, {stride}\n{QUIET}" + (
                         f"TLOAD.{layout} <{size}, {name}, Max>, [a0, a1], ->T<{TILE}B>\n"
                     )
-                    scenario = _program(f"TLOAD {layout} {name} {what}, L = {latency}", text, latency)
+                    scenario = program(f"TLOAD {layout} {name} {what}, L = {latency}", text, latency)
                     bound = max(beats, lines) + latency + 16 + square
                     yield Case(scenario.name, scenario, "max(beats, lines) + L + 16 + 32/el", bound, _one)
 
@@ -288,7 +288,7 @@ def _cell_stores(config: CoreConfig) -> Iterator[Case]:
                 f"TLOAD <LB0:64, LB1:64, U8>, [a0], ->T<{TILE}B>\n{QUIET}"
                 f"TSTORE.{layout} <LB0:{columns}, LB1:{rows}, LB2:{pitch}, {name}>, T#1, [a2, a1]\n"
             )
-            scenario = _program(f"TSTORE {layout} {name} {what}, L = {latency}", text, latency)
+            scenario = program(f"TSTORE {layout} {name} {what}, L = {latency}", text, latency)
             yield Case(scenario.name, scenario, formula, max(beats, read) + latency + extra, _one)
 
 

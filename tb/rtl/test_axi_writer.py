@@ -105,7 +105,7 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall, by_blocks):
     beats = Source(dut, "beats", shape=write_data_layout(CONFIG), stall=stall)
     Sink(dut, "pieces", shape=store_piece_layout(CONFIG), stall=stall, check=answer)
     results = Sink(dut, "result", shape=write_result_layout(), stall=stall)
-    dut.stop.value = dut.expired.value = 0
+    dut.stop.value = dut.expired.value = dut.move.value = 0
     await start(dut)
     beat_count = 0
     for index in range(parameters()["commands"]):
