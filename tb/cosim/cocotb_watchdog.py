@@ -111,7 +111,7 @@ async def check(session: CoreSession, dut: Any, hang: Hang) -> None:
     block = next(block for block in expected.blocks if block.operation == hang.operation)
     before = expected.blocks[: expected.blocks.index(block)]
     await session.reset()
-    session.pace(latency=3)
+    session.pace(Pace(latency=3))
     session.kill(hang.channel, after=hang.after)
     await session.fill(program.pages(expected), hang.error_pages)
     events = [event async for event in session.run(program.address, len(program.image))]

@@ -130,7 +130,7 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall, by_blocks):
             jobs.put(job)
         beat_count += len(pending)
         result = (await results.wait(index + 1))[index]
-        assert result == {"fault": 0, "address": 0} and not pending
+        assert result == {"fault": 0, "late": 0, "address": 0} and not pending
         assert ram.read(0, RAM_BYTES) == content
     await cycles(dut, 3)
     for checker in checkers:
