@@ -50,6 +50,8 @@ TRAPS = {
     "rows shorter than a line, a byte less": TileMove("ND2ND", 8, 85, 2, 3, 256, 256, ONES),
     "a source of a single row": TileMove("ND2ND", 8, 1, 256, 256, 256, 1024, ONES),
     "a destination of a single row": TileMove("DN2ND", 8, 1, 256, 256, 1024, 256, ONES),
+    "fewer rows in the source": TileMove("DN2ND", 8, 42, 6, 6, 256, 1024, ONES),
+    "fewer rows in the destination": TileMove("ND2DN", 8, 42, 6, 6, 1024, 256, ONES),
     "the last column of the last fractal": TileMove("NZ2ND", 16, 16, 32, 32, 1024, 2048, ONES),
     "a cell ends before the valid area": TileMove("NZ2ND", 16, 16, 17, 32, 1024, 1024, ONES),
     "all lines of a block": TileMove("ND2DN", 16, 32, 32, 32, 2048, 2048, ONES),
