@@ -96,6 +96,24 @@ async def a_flush_at_any_time_drops_what_is_under_way(dut, stall):
     assert dropped > parameters()["flushes"] // 3
 
 
+@cocotb.test(timeout_time=100, timeout_unit="ms")
+async def a_flush_with_the_last_line_drops_the_report(dut):
+    """Flushes in each of the cycles around the one in which the last line is taken."""
+    bench = Bench(dut, CONFIG)
+    await start(dut)
+    move = TileMove("ND2ND", 8, 16, 16, 16, 256, 256)
+    begun = bench.cycle
+    await bench.run([move])
+    reported = bench.done_cycles[-1] - begun
+    dropped = []
+    for early in range(6):
+        bench.put(move)
+        await cycles(dut, reported - early)
+        dropped.append(await bench.flush())
+    await bench.run([move])
+    assert dropped[0] == 0 and dropped[-1] == 1, f"{dropped}: the flushes missed the last line"
+
+
 def figures():
     """Moves of 4 KiB, each with the cycles that it needs beside those of begin and end: what they show, move, cycles."""
     lines = 4096 // CONFIG.vector_bytes

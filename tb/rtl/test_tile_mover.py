@@ -30,7 +30,11 @@ def test_known_traps_are_avoided(config, stall):
 
 @pytest.mark.parametrize(("config", "stall"), [("small", 0.0), ("default", 0.4)])
 def test_a_flush_drops_what_is_under_way(config, stall):
-    run(config, [f"a_flush_at_any_time_drops_what_is_under_way/stall={stall}"], flushes=25)
+    tests = [
+        f"a_flush_at_any_time_drops_what_is_under_way/stall={stall}",
+        "a_flush_with_the_last_line_drops_the_report",
+    ]
+    run(config, tests, flushes=15)
 
 
 def test_a_move_takes_its_lines_or_its_elements():
