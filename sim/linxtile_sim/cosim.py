@@ -16,7 +16,7 @@ from . import hardware
 from .lockstep import Report
 from .power_up import POWER_UP_ARGUMENTS, power_up_plusargs, without_initial_values
 from .runner import BUILD, Results, locked, simulate
-from .scenario import Scenario
+from .scenario import PATIENCE, Scenario
 
 __all__ = ["Outcome", "Plan", "TOP", "run_scenarios", "simulation_sources"]
 
@@ -48,6 +48,7 @@ class Plan:
     scenarios: Sequence[Scenario]
     answers: str
     complaints_allowed: int
+    patience: int
 
 
 def simulation_sources(config: CoreConfig) -> dict[str, str]:
@@ -77,6 +78,7 @@ def run_scenarios(
     name: str = "cosim",
     waves: bool = False,
     complaints_allowed: int = 0,
+    patience: int = PATIENCE,
     power_up: int | None = None,
 ) -> tuple[list[Outcome], Results]:
     """Run scenarios one after the other, each from reset, and return their outcomes.
@@ -85,6 +87,8 @@ def run_scenarios(
     ----------
     complaints_allowed : int
         Give up after this many differences; the outcomes end there.
+    patience : int
+        Cycles without a retired block that count as a hang.
     power_up : int, optional
         Seed of random values in every register and memory of the core before the first reset, in Verilator only.
     """
@@ -94,7 +98,7 @@ def run_scenarios(
     answers.parent.mkdir(parents=True, exist_ok=True)
     answers.unlink(missing_ok=True)
     plan = answers.with_suffix(".plan")
-    plan.write_bytes(pickle.dumps(Plan(config, list(scenarios), str(answers), complaints_allowed)))
+    plan.write_bytes(pickle.dumps(Plan(config, list(scenarios), str(answers), complaints_allowed, patience)))
     sources = simulation_sources(config)
     if power_up is not None:
         # The memory keeps its page table: it stands for a machine that has been running.

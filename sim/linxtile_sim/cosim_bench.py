@@ -18,7 +18,7 @@ async def run_plan(dut: Any) -> None:
     """Run every scenario; a difference ends its scenario, too many end the plan."""
     plan: Plan = pickle.loads(Path(os.environ[PLAN]).read_bytes())
     config = plan.config
-    session = CoreSession(dut, config)
+    session = CoreSession(dut, config, patience=plan.patience)
     await session.start()
     outcomes: list[Outcome] = []
     complaints = 0

@@ -8,7 +8,10 @@ from linxtile.machine import Machine
 from linxtile.memory import PAGE_BYTES, Memory
 from linxtile.retired import RunResult
 
-__all__ = ["Pace", "Scenario"]
+__all__ = ["PATIENCE", "Pace", "Scenario"]
+
+PATIENCE = 100_000
+"""Cycles without a retired block that count as a hang, unless the memory is very slow."""
 
 
 @dataclass(frozen=True)

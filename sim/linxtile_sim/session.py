@@ -17,7 +17,7 @@ from .axi_check import AxiError
 from .hardware.axi_rules import RULES
 from .hardware.memory import PAGE_BYTES, PAGES, page_slot
 from .hardware.top import event_layout
-from .scenario import Pace
+from .scenario import PATIENCE, Pace
 from .streams import unpack
 
 __all__ = ["CLOCK_NANOSECONDS", "CoreSession", "Event", "HangError", "find_salt", "memory_holds"]
@@ -61,7 +61,7 @@ class CoreSession:
         Cycles without a retired block after which :class:`HangError` is raised.
     """
 
-    def __init__(self, dut: Any, config: CoreConfig, *, patience: int = 100_000):
+    def __init__(self, dut: Any, config: CoreConfig, *, patience: int = PATIENCE):
         self._dut = dut
         self._config = config
         self._patience = patience

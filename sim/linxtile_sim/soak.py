@@ -19,6 +19,7 @@ from .move_mutations import beyond, broken_move, mutated_move
 from .move_programs import move_program, random_moves
 from .move_traits import kinds
 from .moves import Move
+from .runner import SimulationFailed
 from .scenario import Pace, Scenario
 from .session import memory_holds
 
@@ -27,7 +28,10 @@ __all__ = ["main", "soak_program"]
 PART = 50
 """Programs of one run of the simulator: what is lost when it dies, and the step of the progress bar."""
 
-SIZES = (256, 512, 1024, 2048)
+PATIENCE = 2_000_000
+"""Cycles that one block may take: a thousand rows that each end in half a byte, each of them a read and a write of 600 cycles."""
+
+SIZES, SLOW_SIZES = (256, 512, 1024, 2048), (256, 512)
 RULES = (Rule.PARM_ZERO, Rule.PARM_SIZE, Rule.PARM_SPLIT, Rule.PARM_VALID_COL, Rule.PARM_VALID_ROW, Rule.PARM_ALIGN)
 FAULTS = ("none", "error pages", "beyond the bus", "changed", "rule")
 WEIGHTS = (25, 35, 15, 15, 10)
@@ -48,7 +52,9 @@ def soak_program(seed: int, config: CoreConfig) -> Scenario:
 
 
 def _attempt(seed: int, rng: random.Random, config: CoreConfig) -> Scenario:
-    moves = random_moves(rng, config, rng.randint(1, 4), sizes=SIZES)
+    pace = _pace(rng)
+    slow = pace.latency + pace.jitter > 100 or max(pace.stalls) > 0.9
+    moves = random_moves(rng, config, rng.randint(1, 4), sizes=SLOW_SIZES if slow else SIZES)
     fault = rng.choices(FAULTS, WEIGHTS)[0]
     last: Move | None = None
     if fault == "beyond the bus":
@@ -60,7 +66,7 @@ def _attempt(seed: int, rng: random.Random, config: CoreConfig) -> Scenario:
         last = broken_move(rng, config, rng.choice(kinds(config)), rng.choice(RULES))
     errors = _error_pages(rng, moves) if fault == "error pages" else ()
     program = move_program(seed, config, moves, last=last, name="soak program")
-    return replace(program.scenario, error_pages=errors, pace=_pace(rng))
+    return replace(program.scenario, error_pages=errors, pace=pace)
 
 
 def _error_pages(rng: random.Random, moves: Sequence[Move]) -> tuple[int, ...]:
@@ -83,7 +89,12 @@ def _run_part(first: int, count: int, config: CoreConfig) -> list[Outcome]:
     """Run programs in a simulator of their own."""
     scenarios = [soak_program(seed, config) for seed in range(first, first + count)]
     # One simulation in each process, so the process names its folder.
-    outcomes, _ = run_scenarios(scenarios, config, name=f"soak-{os.getpid()}", complaints_allowed=count)
+    name = f"soak-{os.getpid()}"
+    try:
+        outcomes, _ = run_scenarios(scenarios, config, name=name, complaints_allowed=count, patience=PATIENCE)
+    except SimulationFailed as error:
+        reason = str(error).splitlines()[0]
+        return [Outcome(scenario.name, None, f"{scenario.name}: {reason}") for scenario in scenarios]
     return outcomes
 
 

@@ -9,6 +9,7 @@ from linxtile.isa.faults import Rule
 from linxtile_sim import soak
 from linxtile_sim.cosim import Outcome
 from linxtile_sim.lockstep import Report
+from linxtile_sim.runner import SimulationFailed
 
 DEFAULT = PRESETS["default"]
 
@@ -18,7 +19,9 @@ def without_simulator(monkeypatch):
     """Let the model stand for the core; programs in ``differing`` end in a difference."""
     differing = {}
 
-    def run(scenarios, config, *, name, complaints_allowed):
+    def run(scenarios, config, *, name, complaints_allowed, patience):
+        if "simulator" in differing:
+            raise SimulationFailed(differing["simulator"])
         outcomes = []
         for scenario in scenarios:
             report = Report(scenario.machine(config).run(), cycles=100)
@@ -52,6 +55,14 @@ def test_a_difference_is_told_with_its_seed_and_how_to_repeat_it(without_simulat
         "  again: python -m linxtile_sim.soak --config default --first 3 --programs 1",
     ]
     assert streams.out.splitlines()[-1] == "1 differences from the model, hangs, or broken rules of the bus"
+
+
+def test_a_simulator_that_dies_costs_its_part_and_no_more(without_simulator, capsys):
+    without_simulator["simulator"] = "the bench did not run on verilator, see test.log:\nmore"
+    assert soak.main(["--programs", "60", "--jobs", "1"]) == 1
+    errors = capsys.readouterr().err.splitlines()
+    assert errors[0] == "seed 0: soak program 0: the bench did not run on verilator, see test.log:"
+    assert len(errors) == 120
 
 
 def test_a_seed_always_makes_the_same_program():
