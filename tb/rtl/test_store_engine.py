@@ -23,6 +23,7 @@ BYTES = [
     )
     for stall in (0.0, 0.4)
 ] + ["a_row_beyond_the_addresses_leaves_the_half_byte_alone"]  # fmt: skip
+TRAPS = ["known_traps_are_avoided/stall=0.0", "an_earlier_row_that_fails_later_is_told/stall=0.0"]
 CYCLES = [f"cycles_stay_within_the_bound/latency={latency}" for latency in (1, 10, 50)]
 
 
@@ -53,6 +54,10 @@ def test_bytes_are_exact_on_icarus_too():
 @pytest.mark.parametrize("layouts", [("NORM", *CELLS), ("NORM", *TURNED)], ids=["cells", "turned"])
 def test_tiles_of_cells_are_exact(layouts):
     run("small", BYTES, simulator="icarus", layouts=layouts, moves=6)
+
+
+def test_traps_of_cells_and_tiles_are_avoided():
+    run("small", TRAPS, simulator="icarus", layouts=EVERY, tiles=8)
 
 
 @pytest.mark.parametrize("config", ["small", "default"])
