@@ -229,7 +229,7 @@ PRESETS: Mapping[str, CoreConfig] = MappingProxyType(
         for config in (
             CoreConfig(
                 name="small", tile_ram_bytes=32 * 1024, tile_max_bytes=8 * 1024, vector_bytes=8, axi_data_bytes=8,
-                blocks_in_flight=4, reads_outstanding=16,
+                blocks_in_flight=4,
             ),
             CoreConfig(name="default"),
             CoreConfig(
