@@ -43,7 +43,8 @@ def test_tiles_faults_and_flush_are_exact_under_random_stalls(config):
 
 
 def test_tiles_are_exact_on_icarus_too():
-    run("small", BYTES + SHARED, simulator="icarus", moves=10)
+    with_stalls = BYTES[1::2]
+    run("small", with_stalls + SHARED, simulator="icarus", moves=6)
 
 
 def test_tiles_are_exact_without_cells_across_rows():
