@@ -254,6 +254,7 @@ CELL_TRAPS = {
     "turned rows backwards": Move("U32", 16, 10, 16, 0x30FFD, 2**64 - 13, 1024, layout="ND2ZN"),
     "turned rows backwards and apart": Move("U32", 13, 10, 16, 0x30FFD, 2**64 - 77, 1024, layout="ND2ZN"),
     "turned rows with half a byte left alone": Move("U4x2", 13, 70, 16, 0x30FFD, 9, 1024, layout="ND2ZN"),
+    "long turned rows with half a byte left alone": Move("U4x2", 77, 20, 128, 0x30FFD, 50, 4096, layout="ND2ZN"),
     "half a byte, rows on top of each other": Move("U4x2", 17, 65, 64, 0x30FFD, 2, 4096, layout="DN2NZ"),
     "two tiles, rows on top of each other": Move("U16", 29, 12, 32, 0x30FFD, 5, 512, **TILES),
     "two tiles, odd pitch": Move("U8", 21, 12, 22, 0x30FFD, 2**64 - 20, 256, **TILES),
