@@ -132,6 +132,23 @@ async def exactly_the_valid_bytes_change(dut, stall):
 
 @cocotb.test(timeout_time=20, timeout_unit="ms")
 @cocotb.parametrize(stall=[0.0, 0.4])
+async def data_does_not_wait_for_its_address(dut, stall):
+    """A slave may want to see data before it takes an address; it may not be kept waiting for that."""
+    bench = Bench(dut, stall=stall, latency=2)
+    bench.memory.address_after_data = True
+    await start(dut)
+    for index in range(4):
+        move = bench.move()
+        expected = bench.expected(move)
+        bench.commands.put(move.store_command())
+        done = (await bench.done.wait(index + 1, within=LONGEST))[index]
+        assert done["fault"] == 0, f"{move}: {done}"
+        bench.compare(move, expected)
+    await bench.finish()
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(stall=[0.0, 0.4])
 async def the_first_failing_element_is_told(dut, stall):
     bench = Bench(dut, stall=stall, latency=3)
     await start(dut)

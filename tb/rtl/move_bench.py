@@ -242,12 +242,18 @@ class AxiMemory:
         Cycles from an accepted AR to the first R, and from the last W to B.
     stall : float
         Probability that a channel rests in a cycle.
+
+    Attributes
+    ----------
+    address_after_data : bool
+        Whether AW is taken only while data is there, too; a slave may wait for that.
     """
 
     def __init__(self, dut, prefix, *, data_bytes, latency=1, stall=0.0, seed=0):
         self.data_bytes, self.latency, self.stall = data_bytes, latency, stall
         self.rng = random.Random(f"{seed}/{prefix}")
         self.seed = seed
+        self.address_after_data = False
         self.pages = {}
         self.error_pages = set()
         self.reads = []
@@ -355,7 +361,7 @@ class AxiMemory:
             self.pin("bresp").value = self._answers[0][1]
             self.pin("bid").value = 0
             self.pin("bvalid").value = 1
-        self.pin("awready").value = int(self._open())
+        self.pin("awready").value = int(self._open() and (not self.address_after_data or self.pin("wvalid").value == 1))
         # Data is taken once its address is here.
         self.pin("wready").value = int(bool(self._addresses) and self._open())
 

@@ -19,7 +19,7 @@ BYTES = [
     for name in (
         "exactly_the_valid_bytes_change", "the_first_failing_element_is_told", "a_flush_ends_a_store_without_a_report",
         "a_refused_nibble_does_not_hide_the_row_before_it", "known_traps_are_avoided",
-        "an_earlier_row_that_fails_later_is_told",
+        "an_earlier_row_that_fails_later_is_told", "data_does_not_wait_for_its_address",
     )
     for stall in (0.0, 0.4)
 ] + ["a_row_beyond_the_addresses_leaves_the_half_byte_alone"]  # fmt: skip

@@ -116,23 +116,25 @@ class AxiWriter(wiring.Component):
             ]
 
         under_way = Signal(range(config.reads_outstanding + 1))
-        # An address that the bus has seen stays until it is taken.
-        shown = Signal()
+        # Address and data go their own ways, for a slave may wait for the one before it takes the other. What has begun is
+        # ended even when nothing new may begin.
+        address_sent, data_sent, begun = Signal(), Signal(), Signal()
+        address_done, data_done = Signal(), Signal()
         aw = self.memory.aw
         burst = gate.o.p
         may_pass = Signal()
         m.d.comb += [
-            may_pass.eq(
-                gate.o.valid & pieces.bursts.ready & (under_way != config.reads_outstanding) & (shown | ~self.stop)
-            ),
-            aw.valid.eq(may_pass & ~burst.beyond),
+            may_pass.eq(gate.o.valid & (under_way != config.reads_outstanding) & (begun | ~self.stop)),
+            aw.valid.eq(may_pass & ~burst.beyond & ~address_sent),
+            address_done.eq(burst.beyond | address_sent | aw.ready),
+            data_done.eq(data_sent | pieces.bursts.ready),
             aw.p.id.eq(0),
             aw.p.addr.eq(Cat(Const(0, beat_bits := exact_log2(config.axi_data_bytes)), burst.address[beat_bits:])),
             aw.p.len.eq(burst.length),
             aw.p.size.eq(beat_bits),
             aw.p.burst.eq(INCR),
-            gate.o.ready.eq(may_pass & (burst.beyond | aw.ready)),
-            pieces.bursts.valid.eq(gate.o.ready),
+            gate.o.ready.eq(may_pass & address_done & data_done),
+            pieces.bursts.valid.eq(may_pass & ~data_sent),
             pieces.bursts.payload.eq(burst),
             gate.quiet.eq(under_way == 0),
             gate.stop.eq(self.stop),
@@ -142,11 +144,13 @@ class AxiWriter(wiring.Component):
             answers.refused_row.eq(cut.bursts.p.note.row),
         ]
         m.d.sync += [
-            shown.eq(aw.valid & ~aw.ready),
+            address_sent.eq(may_pass & address_done & ~data_done),
+            data_sent.eq(may_pass & data_done & ~address_done),
+            begun.eq(may_pass & ~gate.o.ready),
             under_way.eq(under_way + gate.o.ready - answers.passed),
         ]
 
-        stopped = self.stop & (under_way == 0) & ~aw.valid & ~gate.busy
+        stopped = self.stop & (under_way == 0) & ~may_pass & ~gate.busy
         m.d.comb += [
             self.waits.eq((under_way != 0) | aw.valid | gate.busy),
             answers.expired.eq(self.expired),
