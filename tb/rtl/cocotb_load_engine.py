@@ -245,6 +245,7 @@ SHARED_TRAPS = {
     "two tiles across columns": Move("U32", 3, 20, 8, 0x2000, 128, 512, 0, 0x7F7FFFFF_7F7FFFFF, "DN2NZ", (64,)),
     "two tiles across columns, two fractals each": Move("U32", 15, 29, 16, 0x2003, 117, 1024, 0, ONES, "DN2NZ", (256,)),
     "four tiles of columns, two of them padding": Move("U8", 16, 40, 16, 0x2003, 41, 512, 0, ONES, "DN2ZN", (64, 128, 192)),
+    "two tiles across rows, one of them padding": Move("U8", 13, 30, 32, 0x2003, 41, 512, 0, ONES, "ND2ZN", (64,)),
     "eight tiles across rows": Move("U8", 121, 32, 128, 0x10FE3, 124, 512, 0, ONES, "ND2ZN", (64, 128, 192, 256, 320, 384, 448)),
 }  # fmt: skip
 if CONFIG.move_layouts != {"NORM"}:
