@@ -5,7 +5,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from linxtile.config import CoreConfig
-from linxtile.isa.support import RTL_LAYOUTS, RTL_MOVE_TILES, RTL_OPERATIONS
+from linxtile.isa.support import RTL_LAYOUTS, RTL_OPERATIONS
 
 from .axi import axi4_signature
 from .decoder import HeaderDecoder
@@ -55,8 +55,6 @@ def _require_engines(config: CoreConfig) -> None:
             f"move_layouts: the core moves in layout {cells[0].name} only when vector_bytes is at most {CELL_BYTES}, "
             f"not {config.vector_bytes}"
         )
-    if config.move_tiles > RTL_MOVE_TILES:
-        raise ValueError(f"move_tiles must be at most {RTL_MOVE_TILES} in this core, not {config.move_tiles}")
 
 
 class TileCore(wiring.Component):

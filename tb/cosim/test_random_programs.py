@@ -8,6 +8,7 @@ import pytest
 
 from linxtile.config import PRESETS, CoreConfig
 from linxtile.isa.faults import Rule
+from linxtile.isa.operations import operation
 from linxtile_sim.cosim import Outcome, run_scenarios
 from linxtile_sim.mutations import breakable, breaking_program, mutated_program
 from linxtile_sim.programs import combinations, random_program
@@ -67,10 +68,15 @@ def test_legal_programs_agree() -> None:
         for block in outcome.report.result.blocks:
             if block.description is not None and block.description.data_type is not None:
                 hits[f"{block.operation} {block.description.data_type.name}"] += 1
-                layouts[block.description.layout.name] += block.operation == "TLOAD"
+                if block.operation in ("TLOAD", "TSTORE", "TMOV"):
+                    layouts[f"{block.operation} {block.description.layout.name}"] += 1
     histogram("operation and type", hits)
-    histogram("layouts of loads", layouts)
-    assert all(layouts[name] >= HITS for name in DEFAULT.move_layouts)
+    histogram("operation and layout", layouts)
+    wanted = [
+        f"{name} {layout.name}" for name in ("TLOAD", "TSTORE", "TMOV") for layout in operation(name).layouts or ()
+    ]
+    rare = [move for move in wanted if layouts[move] < HITS]
+    assert not rare, f"fewer than {HITS} hits: {', '.join(rare)}"
     rare = [f"{name} {type_name}" for name, type_name in combinations(DEFAULT) if hits[f"{name} {type_name}"] < HITS]
     assert not rare, f"fewer than {HITS} hits: {', '.join(rare)}"
 

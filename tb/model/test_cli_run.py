@@ -105,7 +105,7 @@ def test_a_block_that_can_be_seen_to_be_illegal_needs_leave_to_run(here, capsys)
 
 
 def test_without_a_configuration_the_model_is_the_reference_and_a_simulator_the_default_core(here, monkeypatch):
-    (here / "move.s").write_text("TEXPANDS <16, FP32>, [a0], ->T<1KB>\nTMOV.ND2NZ <16, FP32>, T#1, ->T<1KB>", "utf-8")
+    (here / "move.s").write_text("TEXPANDS <16, FP32>, [a0], ->T<1KB>\nTMUL <16, FP32>, T#1, T#1, ->T<1KB>", "utf-8")
     assert main(["run", "move.s"]) == 0
     assert main(["run", "move.s", "--config", "default"]) == 1
     monkeypatch.setattr(cli_run, "find_backend", lambda name: Differing())

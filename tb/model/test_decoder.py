@@ -249,7 +249,11 @@ def test_a_refused_word_is_a_fetch_fault_of_the_open_block():
 
 
 def test_the_configuration_decides_what_is_unsupported():
-    config = CoreConfig(operations={"TADD": frozenset({"FP32"}), "TLOAD": frozenset({"U8"})})
+    config = CoreConfig(
+        operations={"TADD": frozenset({"FP32"}), "TLOAD": frozenset({"U8"})},
+        move_layouts=frozenset({"NORM"}),
+        move_tiles=1,
+    )
     load = "TLOAD.{} <8, U8>, [a0], ->{}\nBSTOP"
     assert isinstance(decode("TADD <8, FP32>, T#1, T#2, ->T<256B>", config)[1][0], Block)
     assert isinstance(decode(load.format("NORM", "T<256B>"), config)[1][0], Block)

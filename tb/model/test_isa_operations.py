@@ -155,11 +155,12 @@ def test_dimension_roles():
     assert operation("ESAVE").dimensions == ()
 
 
-def test_the_foundation_is_thirty_operations():
-    assert len(RTL_OPERATIONS) == 30
+def test_the_rtl_runs_thirty_one_operations():
+    assert len(RTL_OPERATIONS) == 31
     assert RTL_OPERATIONS["TADD"] == set(INTEGERS.split()) | {"FP32", "FP16"}
     assert RTL_OPERATIONS["TEXPANDS"] == set(ARITHMETIC.split())
-    assert len(RTL_OPERATIONS["TLOAD"]) == 23
+    assert len(RTL_OPERATIONS["TLOAD"]) == len(RTL_OPERATIONS["TSTORE"]) == 23
+    assert len(RTL_OPERATIONS["TMOV"]) == 25
 
 
 def test_the_model_executes_all_but_saved_state_scaled_products_gather_and_scatter():

@@ -110,8 +110,9 @@ ARGUMENTS = {"error page": 0x61000, "above the bus": 1 << 40}
 
 
 def machine(name=""):
-    """Return a machine with data in memory and one error page; cases of what is "left out" have the default core."""
-    result = Machine(PRESETS["default"] if "left out" in name else None)
+    """Return a machine with data in memory and one error page; cases of what is "left out" have a smaller core."""
+    narrow = PRESETS["default"].replace(move_layouts=frozenset({"NORM"}), move_tiles=1)
+    result = Machine(narrow if "left out" in name else None)
     result.memory.write(0x50000, bytes(range(256)))
     result.memory.set_error_pages([0x61000])
     result.gprs[REGISTER_NUMBERS["s1"]] = 0x55

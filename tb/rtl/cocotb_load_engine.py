@@ -257,12 +257,15 @@ if CONFIG.move_layouts != {"NORM"}:
 async def known_traps_are_avoided(dut, stall):
     bench = Bench(dut, stall=stall, latency=4)
     await start(dut)
-    for index, move in enumerate(TRAPS.values()):
-        bench.put(move, index % 4)
+    # As many at once as there are tags: a tag under way names one block.
+    tags = CONFIG.blocks_in_flight
     for index, (name, move) in enumerate(TRAPS.items()):
+        if index % tags == 0:
+            for tag, put in enumerate(list(TRAPS.values())[index : index + tags]):
+                bench.put(put, tag)
         done = (await bench.done.wait(index + 1))[index]
-        assert (done["tag"], done["fault"]) == (index % 4, 0), f"{name}: {done}"
-        bench.check(move, index % 4)
+        assert (done["tag"], done["fault"]) == (index % tags, 0), f"{name}: {done}"
+        bench.check(move, index % tags)
     bench.checker.assert_idle()
 
 
@@ -329,10 +332,10 @@ async def a_tile_is_done_only_when_its_last_line_is_written(dut):
     await start(dut)
     moves = [Move("U8", 1, 1, 1, 0x1000, 1, 256), Move("U8", 256, 1, 256, 0x2000, 256, 256)] * 8
     for index, move in enumerate(moves):
-        bench.put(move, index % 4)
+        bench.put(move, index % CONFIG.blocks_in_flight)
     for index, move in enumerate(moves):
         await bench.done.wait(index + 1)
-        bench.check(move, index % 4)
+        bench.check(move, index % CONFIG.blocks_in_flight)
 
 
 def figures():

@@ -14,12 +14,11 @@ SMALL = PRESETS["small"]
     [
         ({"operations": {"TADD": {"S8", "BF16"}}}, "operations: the core does not run TADD on BF16"),
         ({"operations": {"TMUL": {"FP32"}}}, "operations: the core does not run TMUL on FP32"),
-        ({"move_layouts": frozenset({"NORM", "ND2ZN"})}, "move_layouts: the core does not move in layout ND2ZN"),
+        ({"move_layouts": frozenset({"NORM", "ND2ZZ"})}, "move_layouts: the core does not move in layout ND2ZZ"),
         (
             {"vector_bytes": 64, "axi_data_bytes": 64, "move_layouts": frozenset({"NORM", "DN2ZN"})},
             "move_layouts: the core moves in layout DN2ZN only when vector_bytes is at most 32, not 64",
         ),
-        ({"move_tiles": 2}, "move_tiles must be at most 1 in this core, not 2"),
     ],
 )
 def test_a_configuration_beyond_the_engines_is_refused(changes, message):

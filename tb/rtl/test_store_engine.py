@@ -62,7 +62,7 @@ def test_traps_of_cells_and_tiles_are_avoided():
 
 @pytest.mark.parametrize("config", ["small", "default"])
 def test_several_tiles_are_exact_in_all_layouts(config):
-    run(config, BYTES, layouts=EVERY, tiles=8, moves=15)
+    run(config, BYTES, layouts=EVERY, tiles=8, moves=10)
 
 
 def test_bytes_are_exact_with_wide_lines():
@@ -74,15 +74,16 @@ def test_a_store_takes_its_beats():
 
 
 # Sixteen bursts under way, as in small, do not hide a latency of 50 when each is a beat.
-@pytest.mark.parametrize("config, latencies", [("small", 2), ("default", 3)])
+@pytest.mark.parametrize("config, latencies", [("small", 2), pytest.param("default", 3, marks=pytest.mark.slow)])
 def test_a_store_of_cells_takes_its_beats(config, latencies):
     run(config, CYCLES[:latencies], layouts=CELLS, over=8)
 
 
-@pytest.mark.parametrize("config, latencies", [("small", 2), ("default", 3)])
+@pytest.mark.parametrize("config, latencies", [("small", 2), pytest.param("default", 3, marks=pytest.mark.slow)])
 def test_a_turned_store_takes_its_beats_or_lines(config, latencies):
     run(config, CYCLES[:latencies], layouts=TURNED, over=24)
 
 
+@pytest.mark.slow
 def test_a_store_of_several_tiles_takes_its_beats():
     run("default", CYCLES, layouts=EVERY, tiles=8, over=24)

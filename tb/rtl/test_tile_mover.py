@@ -18,12 +18,16 @@ def run(config, testcase, **parameters):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("config", "stall"), [("small", 0.0), ("small", 0.4), ("default", 0.4), ("large", 0.4)])
+DEFAULT, LARGE = (pytest.param(name, 0.4, marks=pytest.mark.slow) for name in ("default", "large"))
+"""Configurations whose benches take long."""
+
+
+@pytest.mark.parametrize(("config", "stall"), [("small", 0.0), ("small", 0.4), ("default", 0.4), LARGE])
 def test_moves_are_exact_in_every_order_and_width(config, stall):
     run(config, [f"every_order_and_width_is_exact/stall={stall}"], moves=1)
 
 
-@pytest.mark.parametrize(("config", "stall"), [("small", 0.0), ("default", 0.4), ("large", 0.4)])
+@pytest.mark.parametrize(("config", "stall"), [("small", 0.0), DEFAULT, LARGE])
 def test_known_traps_are_avoided(config, stall):
     run(config, [f"known_traps_are_avoided/stall={stall}"])
 
