@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from linxtile.config import CoreConfig
 
-from .layouts import byte_count_bits, tag_bits
+from .layouts import row_byte_bits, tag_bits
 
 __all__ = ["RowsApart", "stride_bits", "strided_layout"]
 
@@ -23,7 +23,7 @@ def strided_layout(config: CoreConfig) -> data.StructLayout:
         "base": config.axi_address_bits,
         "stride": stride_bits(config),
         "long_stride": 1,
-        "row_bytes": byte_count_bits(config),
+        "row_bytes": row_byte_bits(config),
     })  # fmt: skip
 
 

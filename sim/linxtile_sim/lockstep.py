@@ -234,6 +234,8 @@ async def _tile_difference(
 ) -> str:
     """Run the program again, watching every line that reaches the tile RAM, and tell the first element that differs."""
     await session.reset()
+    # The first run has stored to pages that the session believes to know.
+    session.forget_everything()
     await session.fill(scenario.pages(result), scenario.error_pages)
     await session.set_registers(scenario.registers)
     image = await session.tile_ram_after(scenario.address, len(scenario.image), events=index + 1)

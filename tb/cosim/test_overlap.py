@@ -61,3 +61,27 @@ def test_a_load_passes_an_older_store_only_where_they_share_no_byte() -> None:
         assert outcome.report is not None, outcome.complaint
         assert overlap(outcome.report) == LOADS[outcome.name][3], outcome.name
     assert len(outcomes) == len(LOADS)
+
+
+def test_a_load_waits_for_a_store_of_a_row_as_long_as_two_tiles() -> None:
+    row = 2 * CONFIG.tile_max_bytes
+    source, target, result = 0x20000, 0x40000, 0x60000
+    size = f"{CONFIG.tile_max_bytes}B"
+    text = f"""
+        li a0, {source}
+        li a1, {target}
+        li a2, {target + 256}
+        li a3, {row}
+        li a4, {result}
+        TLOAD <LB0:{row}, LB1:1, U8>, [a0], ->T<{size}>, T<{size}>
+        TSTORE <LB0:{row}, LB1:1, U8>, T#2, T#1, [a1]
+        TLOAD <LB0:256, LB1:1, U8>, [a2, a3], ->U<256B>
+        TSTORE <LB0:256, LB1:1, U8>, U#1, [a4]
+    """
+    memory = {source: bytes(1 + index % 251 for index in range(row)), target: bytes(row), result: bytes(PAGE_BYTES)}
+    image = assemble(text, address=PROGRAM_BASE).image
+    scenario = Scenario("a row of two tiles", image, PROGRAM_BASE, {}, memory, pace=Pace(latency=20))
+    outcomes, _ = run_scenarios([scenario], CONFIG, simulator="icarus", name="long-row")
+    (outcome,) = outcomes
+    assert outcome.report is not None, outcome.complaint
+    assert not overlap(outcome.report)

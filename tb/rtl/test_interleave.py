@@ -40,8 +40,14 @@ def random_move(rng, place, stride):
     return place + rng.randint(0, 60), rng.choice((stride, stride, stride, rng.randint(0, 40))), rng.randint(1, 20)
 
 
-def corner_pairs(top):
-    """Pairs where a field is at its end: (first, second); ``top`` is the first stride that is too long."""
+def corner_pairs(top, tile):
+    """Pairs where a field is at its end: (first, second); ``top`` is the first stride that is too long, ``tile`` the largest."""
+    for tiles in (1, 2, 3, 8):
+        # A row of several tiles fills its stride: nothing fits beside it.
+        length = tiles * tile
+        yield (0, length, length), (16, length, 16)
+        yield (length - 16, length, 16), (0, length, length)
+        yield (0, length + 16, length), (length, length + 16, 16)
     for stride in (1, 2, top - 1):
         yield (0, stride, 1), (1, stride, 1)
         yield (stride, stride, 1), (0, stride, 1)
@@ -100,7 +106,7 @@ async def pairs(dut):
             assert says == side_by_side(move, younger, top), f"{move} and {younger}"
             found += says
     assert found > 300
-    for older, younger in corner_pairs(top):
+    for older, younger in corner_pairs(top, config.tile_max_bytes):
         if max(older[0], younger[0]) < 1 << config.axi_address_bits:
             says = await apart([older] * count, younger)
             assert says == [side_by_side(older, younger, top)] * count, f"{older} and {younger}"
