@@ -9,7 +9,7 @@ from cocotbext.axi import AxiRamRead, AxiRamWrite, AxiReadBus, AxiWriteBus
 from linxtile.config import CoreConfig
 from linxtile_rtl.axi import write_data_layout
 from linxtile_rtl.move.axi_writer import AxiWriter, write_result_layout
-from linxtile_rtl.move.chunks import job_layout, move_layout
+from linxtile_rtl.move.chunks import command_layout, job_layout
 from linxtile_rtl.move.store_pieces import store_piece_layout
 from linxtile_rtl.verilog import axi_names
 from linxtile_sim.axi_check import AxiChecker
@@ -118,7 +118,7 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall, by_blocks):
             "stride": stride % 2**64, "rows": rows, "element_shift": 0, "by_blocks": int(by_blocks),
             "group_rows": group_rows or 1,
         }  # fmt: skip
-        dut.move.value = pack(move_layout(CONFIG), move)
+        dut.move.value = pack(command_layout(CONFIG), move)
         for number in range(count):
             # Jobs may write the same bytes: the last one wins.
             job = {

@@ -10,7 +10,7 @@ from linxtile.config import CoreConfig
 from ..axi import write_response_layout
 from .axi_reader import REFUSED
 from .bursts import BurstCut
-from .chunks import ChunkWalk, job_layout, move_layout
+from .chunks import ChunkWalk, command_layout, job_layout
 from .rows import element_start
 
 __all__ = ["AnswerWalk"]
@@ -28,7 +28,7 @@ class AnswerWalk(wiring.Component):
 
     Members
     -------
-    move : In(move_layout(config)), jobs : In(stream of job_layout(config))
+    move : In(command_layout(config)), jobs : In(stream of job_layout(config))
         As for the walk that sends.
     b : In(stream of write_response_layout())
         Answers.
@@ -47,7 +47,7 @@ class AnswerWalk(wiring.Component):
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "move": In(move_layout(config)),
+            "move": In(command_layout(config)),
             "jobs": In(stream.Signature(job_layout(config))),
             "b": In(stream.Signature(write_response_layout())),
             "passed": Out(1),

@@ -10,7 +10,7 @@ from linxtile.config import CoreConfig
 from ..axi import INCR, read_signature, write_data_layout, write_signature
 from .answers import AnswerWalk
 from .bursts import BurstCut
-from .chunks import ChunkWalk, job_layout, move_layout
+from .chunks import ChunkWalk, command_layout, job_layout
 from .nibble import NibbleGate
 from .store_pieces import StorePieces, store_piece_layout
 
@@ -36,7 +36,7 @@ class AxiWriter(wiring.Component):
 
     Members
     -------
-    move : In(move_layout(config))
+    move : In(command_layout(config))
         What the jobs of the command have in common, from the first one until the result.
     jobs : In(stream of job_layout(config))
         Rows to write, up to the ``final`` job of a command.
@@ -72,7 +72,7 @@ class AxiWriter(wiring.Component):
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "move": In(move_layout(config)),
+            "move": In(command_layout(config)),
             "jobs": In(stream.Signature(job_layout(config))),
             "pieces": Out(stream.Signature(store_piece_layout(config))),
             "beats": In(stream.Signature(write_data_layout(config))),

@@ -10,7 +10,7 @@ from linxtile.config import CoreConfig
 from ..layouts import CELL_BYTES, byte_count_bits
 from .rows import SKEW_BITS
 
-__all__ = ["ChunkWalk", "chunk_layout", "chunk_note_layout", "job_layout", "move_layout", "slot_bits", "transposes"]
+__all__ = ["ChunkWalk", "chunk_layout", "chunk_note_layout", "job_layout", "command_layout", "slot_bits", "transposes"]
 
 
 def transposes(config: CoreConfig) -> bool:
@@ -23,7 +23,7 @@ def slot_bits(config: CoreConfig) -> int:
     return exact_log2(2 * config.vector_bytes)
 
 
-def move_layout(config: CoreConfig) -> data.StructLayout:
+def command_layout(config: CoreConfig) -> data.StructLayout:
     """What all jobs of a command have in common.
 
     Each has ``rows`` (at least 1), ``stride`` apart modulo ``2**64``. ``by_blocks``: groups of ``group_rows`` rows are written 32
@@ -100,7 +100,7 @@ class ChunkWalk(wiring.Component):
 
     Members
     -------
-    move : In(move_layout(config))
+    move : In(command_layout(config))
         Of the command; holds still while it has jobs under way.
     jobs : In(stream of job_layout(config))
         Rows to walk.
@@ -115,7 +115,7 @@ class ChunkWalk(wiring.Component):
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "move": In(move_layout(config)),
+            "move": In(command_layout(config)),
             "jobs": In(stream.Signature(job_layout(config))),
             "chunks": Out(stream.Signature(chunk_layout(config))),
         })  # fmt: skip

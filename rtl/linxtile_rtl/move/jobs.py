@@ -8,7 +8,7 @@ from amaranth.utils import exact_log2
 from linxtile.config import CoreConfig
 
 from ..layouts import CELL_BYTES, byte_count_bits, line_bits, store_layout
-from .chunks import job_layout, move_layout, slot_bits, transposes
+from .chunks import command_layout, job_layout, slot_bits, transposes
 from .parts import PartWalk
 from .transposer import ROW_BITS
 
@@ -42,7 +42,7 @@ class JobWalk(wiring.Component):
         Stores; the next one is taken when the last job of this one has been.
     kept : Out(store_layout(config))
         The command under way; what is not changed from row to row holds still until the next one.
-    move : Out(move_layout(config))
+    move : Out(command_layout(config))
         What its jobs have in common.
     pitch_bytes : Out
         From row to row in the tile, where rows lie along those of the tile.
@@ -55,7 +55,7 @@ class JobWalk(wiring.Component):
         super().__init__({
             "command": In(stream.Signature(store_layout(config))),
             "kept": Out(store_layout(config)),
-            "move": Out(move_layout(config)),
+            "move": Out(command_layout(config)),
             "pitch_bytes": Out(byte_count_bits(config)),
             "jobs": Out(stream.Signature(tile_job_layout(config))),
         })  # fmt: skip
