@@ -240,7 +240,7 @@ class Binder(wiring.Component):
         ]
         for name in ("columns_short", "columns_odd", "matrix_code", "row_vector_code", "column_vector_code"):
             m.d.comb += getattr(rules, name).eq(getattr(geometry, name))
-        for name in ("width", "row_bytes", "pitch_bytes", "valid_bytes", "odd_nibble"):
+        for name in ("width", "row_bytes", "pitch_bytes", "valid_bytes", "matrix_bytes", "odd_nibble"):
             m.d.comb += getattr(commands, name).eq(getattr(geometry, name))
         for unit in (rules, commands):
             m.d.comb += [handle.eq(name.handle) for handle, name in zip(unit.sources, operands.sources, strict=True)]

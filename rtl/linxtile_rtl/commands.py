@@ -47,7 +47,7 @@ class Commands(wiring.Component):
     -------
     block, sources, bases : In
         Description, source tiles, first granules of the destinations.
-    width, row_bytes, pitch_bytes, valid_bytes, odd_nibble : In
+    width, row_bytes, pitch_bytes, valid_bytes, matrix_bytes, odd_nibble : In
         From :class:`~linxtile_rtl.geometry.Geometry`.
     by_columns, by_cells, transposed, source_order, tile_order, row_cells, cell_step : In
         From :class:`~linxtile_rtl.arrangement.Arrangement`.
@@ -76,6 +76,7 @@ class Commands(wiring.Component):
             "row_bytes": In(ROW_BYTES_BITS),
             "pitch_bytes": In(ROW_BYTES_BITS),
             "valid_bytes": In(byte_bits),
+            "matrix_bytes": In(byte_bits),
             "odd_nibble": In(1),
             "by_columns": In(1),
             "by_cells": In(1),
@@ -112,7 +113,6 @@ class Commands(wiring.Component):
             self.stride.eq(Mux(block.scalar_count > 1, block.scalars[1], self.row_bytes)),
             self.rows.eq(Mux(self.by_columns, block.valid_columns, block.valid_rows)),
         ]
-        m.d.sync += pattern.eq(padding.pattern)
         destination_line, destination_bytes = self._line(self.bases[0]), self._bytes(block.destinations[0].size_code)
         common = {
             "tag": self.tag,
@@ -128,12 +128,21 @@ class Commands(wiring.Component):
             m.d.comb += part_bytes.eq((self.cell_step << self.width) >> 1)
         with m.Else():
             m.d.comb += part_bytes.eq(self.row_cells << exact_log2(CELL_BYTES))
+        contiguous = Signal()
+        # Half a byte of padding is a gap.
+        follow_in_memory = (self.stride == self.row_bytes) & ~self.odd_nibble
+        m.d.sync += [
+            pattern.eq(padding.pattern),
+            contiguous.eq(follow_in_memory & (self.row_bytes == part_bytes) & ~self.transposed),
+        ]
         external = common | {
             "base": block.scalars[0],
             "stride": self.stride,
             "odd_nibble": self.odd_nibble,
             "width": self.width,
             "part_bytes": part_bytes,
+            "area_bytes": Mux(self.by_columns, self.matrix_bytes, self.valid_bytes),
+            "contiguous": contiguous,
             "by_cells": self.by_cells,
             "transposed": self.transposed,
             "row_cells": self.row_cells,

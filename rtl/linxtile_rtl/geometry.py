@@ -54,6 +54,8 @@ class Geometry(wiring.Component):
         rounded up.
     valid_bytes : Out
         ``valid_rows * pitch_bytes``; for blocks that pass the rules.
+    matrix_bytes : Out
+        ``valid_rows * valid_columns`` elements; for blocks that pass the rules.
     odd_nibble : Out(1)
         The last of the ``row_bytes`` holds one 4-bit element only.
     columns_short, columns_odd : Out(1)
@@ -75,6 +77,7 @@ class Geometry(wiring.Component):
             "row_bytes": Out(ROW_BYTES_BITS),
             "pitch_bytes": Out(ROW_BYTES_BITS),
             "valid_bytes": Out(byte_bits),
+            "matrix_bytes": Out(byte_bits),
             "odd_nibble": Out(1),
             "columns_short": Out(1),
             "columns_odd": Out(1),
@@ -92,13 +95,14 @@ class Geometry(wiring.Component):
                     m.d.comb += self.width.eq(width_code(row.storage_bits))
         packed = self.width == 0
 
-        elements = Signal(2 * DIMENSION_BITS)
+        elements, valid_elements = Signal(2 * DIMENSION_BITS), Signal(len(self.matrix_bytes) + 1)
         width = Signal.like(self.width)
         rows, columns = Signal(DIMENSION_BITS), Signal(DIMENSION_BITS)
         row_elements = Signal(DIMENSION_BITS)
         m.d.comb += row_elements.eq(Mux(self.by_columns, self.valid_rows, self.valid_columns))
         m.d.sync += [
             elements.eq(self.valid_rows * self.part_columns),
+            valid_elements.eq(self.valid_rows * self.valid_columns),
             width.eq(self.width),
             rows.eq(self.valid_rows),
             columns.eq(self.valid_columns),
@@ -108,6 +112,7 @@ class Geometry(wiring.Component):
             self.columns_odd.eq(packed & self.part_columns[0]),
             self.columns_short.eq(self.valid_columns > self.columns),
             self.valid_bytes.eq((elements << width) >> 1),
+            self.matrix_bytes.eq((valid_elements << width) >> 1),
         ]
         # n elements of 2**w half bytes fit into 2**(c + z) of them when n - 1 has at most c + z - w bits.
         for code, count in (

@@ -214,6 +214,8 @@ def _move_members(config: CoreConfig) -> dict[str, object]:
         "tile_bytes": byte_count_bits(config),
         "part_bytes": byte_count_bits(config),
         "pitch_bytes": byte_count_bits(config),
+        "area_bytes": byte_count_bits(config),
+        "contiguous": 1,
         "by_cells": 1,
         "transposed": 1,
         "row_cells": cells,
@@ -231,6 +233,9 @@ def load_layout(config: CoreConfig) -> data.StructLayout:
     ``tile_count`` tiles of ``tile_bytes`` begin at ``tile_lines``; each takes the next ``part_bytes`` of every row, so the
     last ones can be left with padding only. ``pitch_bytes`` are those of a row of the matrix that one tile holds: its image is
     a whole number of them. ``pad_pattern`` is eight bytes of padding.
+
+    ``contiguous`` rows follow each other without a gap in memory and in the one tile that has them: ``area_bytes``. In general
+    those are ``valid_rows`` times ``part_bytes``; of columns that are not contiguous they are of no meaning.
 
     ``by_cells`` tiles are in NZ or ZN order, of cells of 32 bytes. Then ``cell_step`` is the number of rows (NZ) or columns
     (ZN) of a tile, padding included, and cell g of row (column) i is cell ``g * cell_step + i``; ``row_cells`` are the

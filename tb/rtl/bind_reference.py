@@ -340,16 +340,22 @@ class Reference:
         tiles = [tile.base for tile in sources] or places
         sizes = [size_bytes(tile.code) for tile in sources] or [size_bytes(code) for _, code, _ in block.destinations]
         rows, columns = self._part(block, sizes)
-        return common | padding | self._cells(block, rows, columns) | {
+        part_bytes = (rows if block.by_columns else columns) * block.bits // 8
+        cells = self._cells(block, rows, columns)
+        odd_nibble = block.bits == 4 and block.memory_lines[1] % 2
+        contiguous = block.stride == block.row_bytes == part_bytes and not odd_nibble and not cells["transposed"]
+        return common | padding | cells | {
             "base": block.scalars[0],
             "stride": block.stride,
-            "odd_nibble": int(block.bits == 4 and block.memory_lines[1] % 2),
+            "odd_nibble": int(odd_nibble),
             "width": WIDTH_CODES[block.bits],
             "pitch_bytes": columns * block.bits // 8,
             "tile_count": len(tiles),
             "tile_lines": [tile * lines for tile in tiles],
             "tile_bytes": sizes[0],
-            "part_bytes": (rows if block.by_columns else columns) * block.bits // 8,
+            "part_bytes": part_bytes,
+            "contiguous": int(contiguous),
+            "area_bytes": (block.memory_lines[0] * part_bytes) if contiguous or not block.by_columns else None,
         }  # fmt: skip
 
     def _cells(self, block, rows, columns):

@@ -108,6 +108,8 @@ class Move:
             "row_bytes": self.row_bytes, "pitch_bytes": self.pitch_bytes, "odd_nibble": self.odd_nibble,
             "width": list(ELEMENTS).index(self.element), "tile_count": self.tiles, "tile_lines": list(self.tile_lines),
             "tile_bytes": self.tile_bytes, "part_bytes": self.part_bytes,
+            "area_bytes": self.memory_lines[0] * self.part_bytes if self.contiguous or not self.by_columns else 0,
+            "contiguous": int(self.contiguous),
         }  # fmt: skip
         return fields
 
@@ -172,11 +174,16 @@ class Move:
             after[address] = after.get(address, read(address)) & keep | (image[offset] >> 4 * nibble & 0xF) << 4 * half
         return after
 
+    @property
+    def contiguous(self):
+        """Whether the lines of memory follow each other without a gap there and in the tile."""
+        turned = self.layout in ("ND2ZN", "DN2NZ")
+        return self.stride == self.row_bytes == self.part_bytes and not self.odd_nibble and not turned
+
     def beats(self, data_bytes):
         """Bus beats that hold needed bytes: tile by tile and row by row, or in one go when the rows follow each other everywhere."""
         row, rows = self.row_bytes, self.memory_lines[0]
-        straight = self.layout not in ("ND2ZN", "DN2NZ")
-        if straight and self.tiles == 1 and self.stride == row == self.part_bytes and not self.odd_nibble:
+        if self.contiguous:
             row, rows = row * rows, 1
         share = self.part_bytes if self.tiles > 1 else row
         parts = [(at, min(at + share, row)) for at in range(0, row, share)]

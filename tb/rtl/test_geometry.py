@@ -61,6 +61,8 @@ async def sizes(dut):
         }
         if rows * part * bits // 8 <= 32768:
             expected["valid_bytes"] = rows * part * bits // 8
+        if rows * valid * bits // 8 <= 32768:
+            expected["matrix_bytes"] = rows * valid * bits // 8
         where = f"{row.name} {rows} x {valid} of {columns}"
         for name, value in expected.items():
             assert getattr(dut, name).value == value, (

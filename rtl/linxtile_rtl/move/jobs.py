@@ -80,19 +80,13 @@ class JobWalk(wiring.Component):
         with m.Else():
             m.d.comb += step.eq(Mux(kept.by_cells, CELL_BYTES, kept.pitch_bytes))
 
-        area = Signal.like(kept.tile_bytes)
-        one_row = Signal()
         rows_over = Signal()
         m.d.comb += [
             self.pitch_bytes.eq(Mux(kept.by_cells, kept.row_cells << exact_log2(CELL_BYTES), kept.pitch_bytes)),
-            area.eq(kept.valid_rows * self.pitch_bytes),
-            # Rows without a gap in memory and in the tile are one row. Half a byte left alone is a gap.
-            one_row.eq(
-                (kept.stride == kept.row_bytes) & (kept.row_bytes == self.pitch_bytes) & ~kept.odd_nibble & ~transposed
-            ),
             rows_over.eq(~by_rows | (kept.valid_rows == 1)),
             self.move.stride.eq(kept.stride),
-            self.move.rows.eq(Mux(by_rows | one_row, 1, kept.valid_rows)),
+            # Rows without a gap are one row.
+            self.move.rows.eq(Mux(by_rows | kept.contiguous, 1, kept.valid_rows)),
             self.move.element_shift.eq(part.element_shift),
             self.move.by_blocks.eq(transposed),
             self.move.group_rows.eq(Const(1 << slot_bits(config)) >> kept.width),
@@ -101,7 +95,7 @@ class JobWalk(wiring.Component):
             parts.parts.ready.eq(self.jobs.ready | part.empty),
             self.jobs.valid.eq(parts.parts.valid & ~part.empty),
             job.rows.base.eq(part.base),
-            job.rows.row_bytes.eq(Mux(one_row, area, part.row_bytes)),
+            job.rows.row_bytes.eq(Mux(kept.contiguous, kept.area_bytes, part.row_bytes)),
             job.rows.odd_nibble.eq(part.odd_nibble),
             job.rows.place.eq(offset[:bits]),
             job.rows.final.eq(part.ends_rows & rows_over),

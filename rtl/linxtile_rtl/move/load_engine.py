@@ -111,7 +111,6 @@ class LoadEngine(wiring.Component):
         takes = enable & tile_queue.w_rdy & (part.empty | reader.command.ready)
         m.d.comb += [
             planner.part.eq(part),
-            planner.alone.eq(part.row_bytes == self.command.p.row_bytes),
             # Of a load that has failed only tiles without data can be left; they are dropped.
             parts.parts.ready.eq(takes | (failures.failed & part.empty)),
             start.eq(parts.parts.valid & takes),

@@ -27,8 +27,6 @@ class LoadPlanner(wiring.Component):
     -------
     part : In(part_layout(config, load_layout(config)))
         The tile.
-    alone : In(1)
-        No other tile of the load has valid bytes.
     read : Out(read_layout(config))
         Command of the reader; of no meaning for an empty part.
     plan : Out(plan_layout(config))
@@ -36,7 +34,6 @@ class LoadPlanner(wiring.Component):
     """
 
     part: data.View
-    alone: Signal
     read: data.View
     plan: data.View
 
@@ -44,7 +41,6 @@ class LoadPlanner(wiring.Component):
         self._config = config
         super().__init__({
             "part": In(part_layout(config, load_layout(config))),
-            "alone": In(1),
             "read": Out(read_layout(config)),
             "plan": Out(plan_layout(config)),
         })  # fmt: skip
@@ -54,24 +50,13 @@ class LoadPlanner(wiring.Component):
         m = Module()
         part, plan, read = self.part, self.plan, self.read
         pitch = Signal.like(part.pitch_bytes)
-        area = Signal.like(part.tile_bytes)
-        one_row = Signal()
         m.d.comb += [
             pitch.eq(Mux(part.by_cells, part.row_cells << exact_log2(CELL_BYTES), part.pitch_bytes)),
-            area.eq(part.valid_rows * pitch),
-            # Rows without a gap in memory and in the tile are one row. Half a byte of padding is a gap, and so is what
-            # belongs to other tiles: there each row has to be known by its number.
-            one_row.eq(
-                (part.stride == part.row_bytes)
-                & (part.row_bytes == pitch)
-                & ~part.odd_nibble
-                & ~part.transposed
-                & self.alone
-            ),
             read.base.eq(part.base),
             read.stride.eq(part.stride),
-            read.rows.eq(Mux(one_row, 1, part.valid_rows)),
-            read.row_bytes.eq(Mux(one_row, area, part.row_bytes)),
+            # Rows without a gap are one row.
+            read.rows.eq(Mux(part.contiguous, 1, part.valid_rows)),
+            read.row_bytes.eq(Mux(part.contiguous, part.area_bytes, part.row_bytes)),
             read.element_shift.eq(part.element_shift),
             read.width.eq(part.width),
             read.odd_nibble.eq(part.odd_nibble),
@@ -81,7 +66,7 @@ class LoadPlanner(wiring.Component):
         gap_lines = Signal(GapLines)
         m.d.comb += gap.eq(pitch - part.row_bytes)
         # The pad walk has a way of its own through cells.
-        no_gaps = part.empty | part.by_cells | one_row | (part.valid_rows == 1)
+        no_gaps = part.empty | part.by_cells | part.contiguous | (part.valid_rows == 1)
         with m.If(no_gaps | (gap < self._config.vector_bytes)):
             m.d.comb += gap_lines.eq(GapLines.NONE)
         with m.Elif(gap < 2 * self._config.vector_bytes - 1):
@@ -99,7 +84,7 @@ class LoadPlanner(wiring.Component):
             plan.odd_nibble.eq(Mux(part.transposed, across[0], part.odd_nibble)),
             plan.pitch_bytes.eq(pitch),
             plan.image_pitch.eq(part.pitch_bytes),
-            plan.valid_span.eq(Mux(part.empty, 0, area - pitch + part.row_bytes)),
+            plan.valid_span.eq(Mux(part.empty, 0, part.area_bytes - gap)),
             plan.gap_lines.eq(gap_lines),
             plan.tile_line.eq(part.tile_line),
             plan.tile_bytes.eq(part.tile_bytes),
