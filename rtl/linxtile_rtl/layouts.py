@@ -230,9 +230,9 @@ def load_layout(config: CoreConfig) -> data.StructLayout:
     of them, ``stride`` apart (the default filled in), with ``row_bytes`` valid bytes each (a last odd nibble counts as a
     byte and sets ``odd_nibble``); ``width`` is the width code of the elements (:func:`width_code`).
 
-    ``tile_count`` tiles of ``tile_bytes`` begin at ``tile_lines``; each takes the next ``part_bytes`` of every row, so the
-    last ones can be left with padding only. ``pitch_bytes`` are those of a row of the matrix that one tile holds: its image is
-    a whole number of them. ``pad_pattern`` is eight bytes of padding.
+    ``tile_count`` tiles of ``tile_bytes`` begin at ``tile_lines``, multiples of the lines of a tile; each takes the next
+    ``part_bytes`` of every row, so the last ones can be left with padding only. ``pitch_bytes`` are those of a row of the
+    matrix that one tile holds: its image is a whole number of them. ``pad_pattern`` is eight bytes of padding.
 
     ``contiguous`` rows follow each other without a gap in memory and in the one tile that has them: ``area_bytes``. In general
     those are ``valid_rows`` times ``part_bytes``; of columns that are not contiguous they are of no meaning.

@@ -185,7 +185,7 @@ async def a_flush_drops_what_is_under_way(dut, stall):
 
 ONES = 2**64 - 1
 TRAPS = {
-    "rows between valid and physical size": Move("U32", 5, 3, 8, 0x10000, 20, 256, 16, 0x80000000_80000000),
+    "rows between valid and physical size": Move("U32", 5, 3, 8, 0x10000, 20, 256, 32, 0x80000000_80000000),
     "a row longer than a burst": Move("U8", 300, 3, 512, 0x10F03, 300, 4096, 0, ONES),
     "a stride of 64 KiB": Move("U8", 32, 2, 32, 0x30000, 0x10000, 256),
     "a stride of 2 MiB": Move("U8", 32, 2, 32, 0x30000, 0x200000, 256),
@@ -194,7 +194,7 @@ TRAPS = {
     "unaligned by two": Move("U8", 64, 4, 64, 0x1002, 70, 256),
     "unaligned by three": Move("U16", 31, 4, 32, 0x1003, 63, 256, 0, ONES),
     "all of 4 KiB in one row": Move("U8", 4096, 1, 4096, 0x20FFF, 0, 4096),
-    "a tail that is no row": Move("U8", 30, 2, 100, 0x1000, 30, 512, 32, ONES),
+    "a tail that is no row": Move("U8", 30, 2, 100, 0x1000, 30, 512, 64, ONES),
     "half of each row's last byte": Move("U4x2", 5, 7, 6, 0x1007, 5, 256, 0, 0x77777777_77777777),
     "two lines a piece": Move("U8", 5, 40, 22, 0x40000, 64, 1024),
     "two lines a piece and sometimes one between": Move("U8", 9, 26, 38, 0x40000, 64, 1024, 0, ONES),

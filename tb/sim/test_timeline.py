@@ -12,7 +12,7 @@ import pytest
 
 from linxtile.cli import main
 from linxtile.config import PRESETS
-from linxtile_rtl.move.joiner import TILES_UNDER_WAY
+from linxtile_rtl.move.plan import TILES_UNDER_WAY
 from linxtile_rtl.vector.engine import MAX_COMMANDS
 from linxtile_sim import waves
 from linxtile_sim.example import COLUMNS, image, row_normalised

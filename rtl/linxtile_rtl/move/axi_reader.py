@@ -10,13 +10,11 @@ from linxtile.config import CoreConfig
 
 from ..axi import INCR, read_signature
 from .pieces import PieceWalk, piece_layout
+from .plan import plans_ahead
 from .rows import BurstWalk, element_start
 from .strips import StripWalk, step_layout, strips_layout, transposed_layouts
 
 __all__ = ["AxiReader", "read_layout", "read_piece_layout", "read_step_layout"]
-
-COMMANDS_AHEAD = 8
-"""Commands that the asking walk may be ahead of the following walk."""
 
 REFUSED = 1
 """Bit of an AXI response that tells SLVERR and DECERR from OKAY."""
@@ -103,7 +101,7 @@ class AxiReader(wiring.Component):
         config = self._config
         clear = Signal()
         layout = read_layout(config)
-        waiting = SyncFIFO(width=layout.size, depth=COMMANDS_AHEAD)
+        waiting = SyncFIFO(width=layout.size, depth=plans_ahead(config))
         piece_walk = PieceWalk(config=config)
         m.submodules.waiting = ResetInserter(clear)(waiting)
         m.submodules.piece_walk = ResetInserter(clear)(piece_walk)

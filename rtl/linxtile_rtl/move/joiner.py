@@ -1,18 +1,29 @@
 """Writes the lines of loaded tiles, and tells when a tile is complete."""
 
-from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
 
 from linxtile.config import CoreConfig
 
 from ..layouts import line_write_layout
-from .assembler import tile_line_layout
+from .plan import TILES_UNDER_WAY
 
-__all__ = ["TILES_UNDER_WAY", "LineJoin"]
+__all__ = ["TILES_UNDER_WAY", "LineJoin", "tile_line_layout"]
 
-TILES_UNDER_WAY = 8
-"""Tiles between command and done."""
+
+def tile_line_layout(config: CoreConfig) -> data.StructLayout:
+    """A finished line; only its first ``kept`` bytes are, the others are zero.
+
+    ``closes`` marks the last one of its sender for this tile, ``absent`` a mark without a line.
+    """
+    return data.StructLayout({
+        "write": line_write_layout(config),
+        "kept": bits_for(config.vector_bytes),
+        "closes": 1,
+        "absent": 1,
+    })  # fmt: skip
 
 
 class LineJoin(wiring.Component):
@@ -48,6 +59,7 @@ class LineJoin(wiring.Component):
     clear: Signal
 
     def __init__(self, *, config: CoreConfig):
+        self._config = config
         super().__init__({
             "data": In(stream.Signature(tile_line_layout(config))),
             "pads": In(stream.Signature(tile_line_layout(config))),
@@ -73,10 +85,19 @@ class LineJoin(wiring.Component):
         no_line = free & self.pads.valid & self.pads.p.absent
         use_pad = self.pads.valid & ~self.pads.p.absent & (pads_first | ~self.data.valid)
         m.d.comb += [self.data.ready.eq(free & ~use_pad), self.pads.ready.eq((free & use_pad) | no_line)]
+        chosen = Signal.like(self.data.p)
+        m.d.comb += chosen.eq(Mux(use_pad, self.pads.payload, self.data.payload))
         with m.If(free):
             m.d.sync += [
                 self.write.valid.eq((self.data.valid | use_pad) & ~self.clear),
-                self.write.payload.eq(Mux(use_pad, self.pads.p.write, self.data.p.write)),
+                self.write.p.tag.eq(chosen.write.tag),
+                self.write.p.line.eq(chosen.write.line),
+                self.write.p.data.eq(
+                    Cat(
+                        Mux(chosen.kept > byte, chosen.write.data.word_select(byte, 8), 0)
+                        for byte in range(self._config.vector_bytes)
+                    )
+                ),
                 data_closes.eq(~use_pad & self.data.valid & self.data.p.closes),
                 pad_closes.eq(use_pad & self.pads.p.closes),
             ]

@@ -9,8 +9,8 @@ from amaranth.utils import exact_log2
 from linxtile.config import CoreConfig
 
 from ..layouts import CELL_BYTES
-from .assembler import tile_line_layout
 from .axi_reader import read_step_layout
+from .joiner import tile_line_layout
 from .plan import PATTERN_BYTES, plan_layout
 from .strips import square_bits
 from .transposer import Transposer
@@ -105,6 +105,7 @@ class LineTurner(wiring.Component):
             taken.eq(self.lines.valid & self.lines.ready),
             out.write.tag.eq(plan.tag),
             out.write.line.eq(line),
+            out.kept.eq(vector_bytes),
             out.closes.eq(last_column & last_strip),
             out.absent.eq(0),
             next_strip.eq(strip_line + 1),

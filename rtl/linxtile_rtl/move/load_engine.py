@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
 from linxtile.config import CoreConfig
@@ -13,11 +13,12 @@ from ..layouts import done_layout, line_write_layout, load_layout, tag_bits
 from .assembler import LineAssembler
 from .axi_reader import AxiReader
 from .failures import FirstFailure
-from .joiner import TILES_UNDER_WAY, LineJoin
+from .images import TileImages
+from .joiner import LineJoin
 from .line_turner import LineTurner
 from .pads import PadWalk
 from .parts import PartWalk
-from .plan import plan_layout
+from .plan import TILES_UNDER_WAY, pad_plan_layout, plan_layout, plans_ahead
 from .planner import LoadPlanner
 from .strips import transposed_layouts
 
@@ -92,10 +93,12 @@ class LoadEngine(wiring.Component):
         reads = data.StructLayout({"tag": tag_bits(config), "ends": 1})
         tile_queue = SyncFIFO(width=tiles.size, depth=TILES_UNDER_WAY)
         read_queue = SyncFIFO(width=reads.size, depth=TILES_UNDER_WAY)
-        pad_plans = SyncFIFO(width=plan_layout(config).size, depth=TILES_UNDER_WAY)
+        pad_plans = SyncFIFOBuffered(width=pad_plan_layout(config).size, depth=plans_ahead(config))
+        plans = SyncFIFOBuffered(width=plan_layout(config).size, depth=plans_ahead(config))
+        images = TileImages(config=config)
         for name, unit in (
             ("parts", parts), ("pads", pads), ("failures", failures), ("tile_queue", tile_queue), ("read_queue", read_queue),
-            ("pad_plans", pad_plans),
+            ("pad_plans", pad_plans), ("plans", plans), ("images", images),
         ):  # fmt: skip
             m.submodules[name] = ResetInserter(clear)(unit)
         m.submodules.planner = planner = LoadPlanner(config=config)
@@ -103,19 +106,21 @@ class LoadEngine(wiring.Component):
         wiring.connect(m, wiring.flipped(self.command), parts.command)
         wiring.connect(m, join.write, wiring.flipped(self.write))
         wiring.connect(m, pads.lines, join.pads)
+        wiring.connect(m, images.pads, pads.images)
 
         part = parts.parts.p
         enable, start, has_data = Signal(), Signal(), Signal()
         new_tile, oldest, new_read, read = Signal(tiles), Signal(tiles), Signal(reads), Signal(reads)
-        # The other queues are as deep as that of the tiles, which are kept longest.
-        takes = enable & tile_queue.w_rdy & (part.empty | reader.command.ready)
+        # The queue of reads is as deep as that of the tiles, which are kept longer.
+        room = tile_queue.w_rdy & pad_plans.w_rdy & plans.w_rdy & images.ready
+        takes = enable & room & (part.empty | reader.command.ready)
         m.d.comb += [
             planner.part.eq(part),
             # Of a load that has failed only tiles without data can be left; they are dropped.
             parts.parts.ready.eq(takes | (failures.failed & part.empty)),
             start.eq(parts.parts.valid & takes),
             has_data.eq(start & ~part.empty),
-            reader.command.valid.eq(parts.parts.valid & enable & tile_queue.w_rdy & ~part.empty),
+            reader.command.valid.eq(parts.parts.valid & enable & room & ~part.empty),
             reader.command.payload.eq(planner.read),
             new_tile.tag.eq(part.tag),
             new_tile.empty.eq(part.empty),
@@ -129,12 +134,20 @@ class LoadEngine(wiring.Component):
             read_queue.w_data.eq(new_read),
             read.eq(read_queue.r_data),
             pad_plans.w_en.eq(start),
-            pad_plans.w_data.eq(planner.plan),
+            pad_plans.w_data.eq(planner.pads),
             pads.plan.valid.eq(pad_plans.r_rdy),
-            pads.plan.payload.eq(data.View(plan_layout(config), pad_plans.r_data)),
+            pads.plan.payload.eq(pad_plans.r_data),
             pad_plans.r_en.eq(pads.plan.ready),
+            plans.w_en.eq(has_data),
+            plans.w_data.eq(planner.plan),
+            images.start.eq(start),
+            images.first.eq(part.first),
+            # The unit that turns lines of memory does not need them.
+            images.has_data.eq(~part.empty & ~planner.plan.transposed),
+            images.pitch_bytes.eq(part.pitch_bytes),
+            images.tile_bytes.eq(part.tile_bytes),
         ]
-        self._place_data(m, reader, planner.plan, has_data, join, clear)
+        self._place_data(m, reader, plans, images, join, clear)
         last_read = self._watch_failures(m, reader, failures, read)
         m.d.comb += read_queue.r_en.eq(last_read)
 
@@ -177,20 +190,17 @@ class LoadEngine(wiring.Component):
         return m
 
     def _place_data(
-        self, m: Module, reader: AxiReader, plan: data.View, has_data: Signal, join: LineJoin, clear: Signal
+        self, m: Module, reader: AxiReader, plans: SyncFIFOBuffered, images: TileImages, join: LineJoin, clear: Signal
     ) -> None:
         """Give plans, pieces and steps to the two units that make lines of them, and take their lines tile by tile."""
         config = self._config
         layout = plan_layout(config)
         assembler = LineAssembler(config=config)
-        plans = SyncFIFO(width=layout.size, depth=TILES_UNDER_WAY)
         m.submodules.assembler = ResetInserter(clear)(assembler)
-        m.submodules.plans = ResetInserter(clear)(plans)
         wiring.connect(m, reader.pieces, assembler.pieces)
+        wiring.connect(m, images.data, assembler.images)
         first = data.View(layout, plans.r_data)
         m.d.comb += [
-            plans.w_en.eq(has_data),
-            plans.w_data.eq(plan),
             assembler.plan.valid.eq(plans.r_rdy & ~first.transposed),
             assembler.plan.payload.eq(first),
             plans.r_en.eq(assembler.plan.ready & ~first.transposed),
@@ -210,8 +220,8 @@ class LoadEngine(wiring.Component):
             turner.plan.valid.eq(plans.r_rdy & first.transposed),
             turner.plan.payload.eq(first),
             plans.r_en.eq(Mux(first.transposed, turner.plan.ready, assembler.plan.ready)),
-            turns.w_en.eq(has_data),
-            turns.w_data.eq(plan.transposed),
+            turns.w_en.eq(plans.w_en),
+            turns.w_data.eq(data.View(layout, plans.w_data).transposed),
             turns.r_en.eq(lines.valid & lines.ready & lines.p.closes),
             lines.valid.eq(turns.r_rdy & Mux(turn_of_turner, turner.lines.valid, assembler.lines.valid)),
             lines.payload.eq(Mux(turn_of_turner, turner.lines.payload, assembler.lines.payload)),

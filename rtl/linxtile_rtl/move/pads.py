@@ -1,29 +1,18 @@
 """Writes the lines of a loaded tile that hold no valid byte."""
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 
-from ..layouts import CELL_BYTES, byte_count_bits, fractal_layouts
-from .assembler import tile_line_layout
-from .plan import GapLines, background, image_bytes, plan_layout
-from .strips import transposed_layouts
+from ..layouts import CELL_BYTES
+from .images import image_layout
+from .joiner import tile_line_layout
+from .plan import CELL_BITS, PATTERN_BYTES, in_first_half, pad_plan_layout
 
 __all__ = ["PadWalk"]
-
-CELL_BITS = exact_log2(CELL_BYTES)
-
-
-def gaps_layout(config: CoreConfig) -> data.StructLayout:
-    """Gaps of a tile: ``count``, the first from ``start`` to ``end`` in bytes, the others ``pitch`` apart.
-
-    Cells that are valid in part can have gaps of their own: ``cells_follow``.
-    """
-    bits = byte_count_bits(config)
-    return data.StructLayout({"count": 16, "start": bits, "end": bits, "pitch": bits, "cells_follow": 1})
 
 
 class PadWalk(wiring.Component):
@@ -35,19 +24,24 @@ class PadWalk(wiring.Component):
 
     Members
     -------
-    plan : In(stream of plan_layout(config))
+    plan : In(stream of pad_plan_layout(config))
         Tiles.
+    images : In(stream of image_layout(config))
+        Of the same tiles.
     lines : Out(stream of tile_line_layout(config))
-        Every such line, once; then one that ``closes``, ``absent`` when the tile ends with valid bytes.
+        Every such line, once; then one that ``closes``, ``absent`` when the tile ends with valid bytes. The first one two
+        cycles after its plan.
     """
 
     plan: stream.Interface
+    images: stream.Interface
     lines: stream.Interface
 
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "plan": In(stream.Signature(plan_layout(config))),
+            "plan": In(stream.Signature(pad_plan_layout(config))),
+            "images": In(stream.Signature(image_layout(config))),
             "lines": Out(stream.Signature(tile_line_layout(config))),
         })  # fmt: skip
 
@@ -56,89 +50,73 @@ class PadWalk(wiring.Component):
         m = Module()
         config = self._config
         bits = exact_log2(config.vector_bytes)
-        plan = Signal(plan_layout(config))
-        loaded = Signal()
-        line = Signal(len(plan.tile_bytes) - bits)
-        gaps = Signal(gaps_layout(config))
-        next_gaps = Signal.like(gaps)
+        size_bits = exact_log2(config.tile_min_bytes)
+        plan = Signal(pad_plan_layout(config))
+        loaded, opening = Signal(), Signal()
+        gap_end = Signal.like(plan.pitch_bytes)
+        line = Signal(len(gap_end) - bits)
+        image = self.images.p
 
-        known, image = image_bytes(m, self.plan.ready, self.plan.p.image_pitch, self.plan.p.tile_bytes)
-        in_first_half = line < plan.tile_bytes[bits + 1 :]
-        # The last gap goes on to the end of the tile.
-        is_last = Signal()
-        end = Signal.like(line)
-        absent = Signal()
-        at_end = Signal()
+        is_last, absent, at_end, taken, leaves = Signal(), Signal(), Signal(), Signal(), Signal()
+        end, next_line = Signal.like(line), Signal.like(line)
+        out = self.lines.p
         m.d.comb += [
-            is_last.eq((gaps.count == 1) & ~gaps.cells_follow),
-            end.eq(Mux(is_last, plan.tile_bytes, gaps.end)[bits:]),
+            # The last gap goes on to the end of the tile.
+            is_last.eq((plan.count == 0) & ~plan.cells_follow),
+            end.eq(Mux(is_last, plan.tile_size << (size_bits - bits), gap_end[bits:])),
+            next_line.eq(line + 1),
             absent.eq(line == end),
-            at_end.eq(absent | (line + 1 == end)),
-            self.lines.valid.eq(loaded & (known | in_first_half) & (is_last | ~absent)),
-            self.lines.p.write.tag.eq(plan.tag),
-            self.lines.p.write.line.eq(plan.tile_line + line),
-            self.lines.p.write.data.eq(background(m, plan, image, line, config.vector_bytes, "background")),
-            self.lines.p.closes.eq(is_last & at_end),
-            self.lines.p.absent.eq(absent),
-        ]
-        taken = Signal()
-        leaves_gap = Signal()
-        m.d.comb += [
+            at_end.eq(absent | (next_line == end)),
+            self.lines.valid.eq(
+                loaded
+                & ~opening
+                & (self.images.valid | in_first_half(config, plan.tile_size, line))
+                & (is_last | ~absent)
+            ),
+            out.write.tag.eq(plan.tag),
+            # A tile begins with a line whose number is a multiple of its lines.
+            out.write.line.eq(plan.tile_line | line),
+            out.write.data.eq(plan.pad_pattern.replicate(config.vector_bytes // PATTERN_BYTES)),
+            out.closes.eq(is_last & at_end),
+            out.absent.eq(absent),
             taken.eq(self.lines.valid & self.lines.ready),
-            leaves_gap.eq(loaded & ~is_last & (absent | (taken & at_end))),
-            self.plan.ready.eq(~loaded | (taken & is_last & at_end)),
+            leaves.eq(loaded & ~is_last & (absent | (taken & at_end))),
+            self.plan.ready.eq(~loaded | (taken & out.closes)),
+            self.images.ready.eq(taken & out.closes),
         ]
-        with m.If(self.plan.ready):
-            self._begin(m, next_gaps)
-            m.d.sync += [loaded.eq(self.plan.valid), plan.eq(self.plan.payload)]
-        with m.Elif(gaps.count == 1):
-            m.d.comb += [
-                next_gaps.count.eq(plan.rows),
-                next_gaps.start.eq(gaps.end + plan.row_bytes[:CELL_BITS]),
-                next_gaps.end.eq(gaps.end + CELL_BYTES),
-                next_gaps.pitch.eq(CELL_BYTES),
-            ]
-        with m.Else():
-            m.d.comb += [
-                next_gaps.count.eq(gaps.count - 1),
-                next_gaps.start.eq(gaps.start + gaps.pitch),
-                next_gaps.end.eq(gaps.end + gaps.pitch),
-                next_gaps.pitch.eq(gaps.pitch),
-                next_gaps.cells_follow.eq(gaps.cells_follow),
-            ]
-        with m.If(taken):
-            m.d.sync += line.eq(line + 1)
-        with m.If(self.plan.ready | leaves_gap):
-            m.d.sync += [gaps.eq(next_gaps), line.eq((next_gaps.start + (config.vector_bytes - 1)) >> bits)]
-        return m
+        with m.If(~self.images.valid | (line < image.line)):
+            m.d.comb += out.kept.eq(config.vector_bytes)
+        with m.Elif(line == image.line):
+            m.d.comb += out.kept.eq(image.rest)
 
-    def _begin(self, m: Module, gaps: data.View) -> None:
-        """Describe the first gaps of the tile that is next."""
-        plan = self.plan.p
-        no_gaps = plan.gap_lines != GapLines.ALL
-        m.d.comb += [
-            gaps.count.eq(Mux(no_gaps, 1, plan.rows)),
-            gaps.start.eq(Mux(no_gaps, plan.valid_span, plan.row_bytes)),
-            gaps.end.eq(plan.pitch_bytes),
-            gaps.pitch.eq(plan.pitch_bytes),
-        ]
-        if not (fractal_layouts(self._config) or transposed_layouts(self._config)):
-            return
-        rest = plan.row_bytes[:CELL_BITS]
-        in_part = (rest != 0) & (rest <= CELL_BYTES - self._config.vector_bytes)
-        whole = plan.row_bytes[CELL_BITS:] + ((rest != 0) & ~in_part)
-        with m.If(plan.by_cells & (whole == 0)):
+        # The next gap; cells with gaps of their own come when there is no other one.
+        data_bytes, pitch_bytes, count = Signal.like(gap_end), Signal.like(gap_end), Signal.like(plan.count)
+        start = Signal.like(gap_end)
+        m.d.comb += [data_bytes.eq(plan.data_bytes), pitch_bytes.eq(plan.pitch_bytes), count.eq(plan.count)]
+        with m.If(plan.count == 0):
             m.d.comb += [
-                gaps.count.eq(plan.rows),
-                gaps.start.eq(rest),
-                gaps.end.eq(CELL_BYTES),
-                gaps.pitch.eq(CELL_BYTES),
+                data_bytes.eq(plan.cell_rest),
+                pitch_bytes.eq(CELL_BYTES),
+                count.eq(plan.data_bytes >> CELL_BITS),
             ]
-        with m.Elif(plan.by_cells):
-            m.d.comb += [
-                gaps.count.eq(whole),
-                gaps.start.eq(plan.rows << CELL_BITS),
-                gaps.end.eq(plan.cell_step << CELL_BITS),
-                gaps.pitch.eq(plan.cell_step << CELL_BITS),
-                gaps.cells_follow.eq(in_part),
+        m.d.comb += start.eq(gap_end + data_bytes)
+        with m.If(taken):
+            m.d.sync += line.eq(next_line)
+        with m.If(opening | leaves):
+            m.d.sync += [
+                opening.eq(0),
+                line.eq(start[bits:] + (start[:bits] != 0)),
+                gap_end.eq(gap_end + pitch_bytes),
+                plan.data_bytes.eq(data_bytes),
+                plan.pitch_bytes.eq(pitch_bytes),
+                plan.count.eq(count - 1),
+                plan.cells_follow.eq(plan.cells_follow & (plan.count != 0)),
             ]
+        with m.If(self.plan.ready):
+            m.d.sync += [
+                loaded.eq(self.plan.valid),
+                opening.eq(self.plan.valid),
+                plan.eq(self.plan.payload),
+                gap_end.eq(0),
+            ]
+        return m

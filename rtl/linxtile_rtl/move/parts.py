@@ -18,7 +18,7 @@ def part_layout(config: CoreConfig, command: data.StructLayout) -> data.StructLa
     """One tile's part of ``command``, with the members of that for one tile.
 
     ``row_bytes`` are the part's own, 0 when it is padding only (``empty``). ``element_shift`` is log2 of the element's bytes,
-    0 for 4-bit types. ``last`` marks the last part of its command, ``ends_rows`` the last one that is not empty.
+    0 for 4-bit types. ``first`` and ``last`` mark the first and the last part of a command, ``ends_rows`` the last one that is not empty.
     """
     own = {name: field.shape for name, field in command if name not in OF_ALL_TILES}
     return data.StructLayout({
@@ -29,6 +29,7 @@ def part_layout(config: CoreConfig, command: data.StructLayout) -> data.StructLa
         "tile_line": line_bits(config),
         "empty": 1,
         "ends_rows": 1,
+        "first": 1,
         "last": 1,
     })  # fmt: skip
 
@@ -63,34 +64,42 @@ class PartWalk(wiring.Component):
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
-        """Keep the number of the part and the bytes of a row that the parts before it took."""
+        """Keep the number of the part, where its first row begins and what is left of it."""
         m = Module()
         command, part = self.command.p, self.parts.p
         number = Signal(tile_count_bits(self._config))
-        taken = Signal.like(command.row_bytes)
-        left = Signal.like(command.row_bytes)
-        whole = Signal()
-        last = Signal()
+        next_base, base = Signal.like(command.base), Signal.like(command.base)
+        next_left, left = Signal.like(command.row_bytes), Signal.like(command.row_bytes)
+        less = Signal(len(left) + 1)
+        first, whole, last = Signal(), Signal(), Signal()
         m.d.comb += [
-            left.eq(Mux(taken < command.row_bytes, command.row_bytes - taken, 0)),
+            first.eq(number == 0),
+            base.eq(Mux(first, command.base, next_base)),
+            left.eq(Mux(first, command.row_bytes, next_left)),
+            less.eq(left - command.part_bytes),
             last.eq(number + 1 == command.tile_count),
             # A single tile takes its row whole; of several the last one never has more than its share.
-            whole.eq((command.tile_count == 1) | (left <= command.part_bytes)),
+            whole.eq((command.tile_count == 1) | less[-1] | (less == 0)),
             self.parts.valid.eq(self.command.valid),
             self.command.ready.eq(self.parts.ready & last),
-            part.base.eq(command.base + taken),
+            part.base.eq(base),
             part.row_bytes.eq(Mux(whole, left, command.part_bytes)),
-            part.odd_nibble.eq(command.odd_nibble & whole & (left != 0)),
+            part.odd_nibble.eq(command.odd_nibble & part.ends_rows),
             part.width.eq(command.width),
             part.element_shift.eq(Mux(command.width == 0, 0, command.width - 1)),
             part.tile_line.eq(command.tile_lines[number]),
             part.empty.eq(left == 0),
-            part.ends_rows.eq(whole & (left != 0)),
+            part.ends_rows.eq(whole & ~part.empty),
+            part.first.eq(first),
             part.last.eq(last),
         ]
         for name in self._members:
             if name not in ("base", "odd_nibble"):
                 m.d.comb += part[name].eq(command[name])
         with m.If(self.parts.valid & self.parts.ready):
-            m.d.sync += [number.eq(Mux(last, 0, number + 1)), taken.eq(Mux(last, 0, taken + command.part_bytes))]
+            m.d.sync += [
+                number.eq(Mux(last, 0, number + 1)),
+                next_base.eq(base + command.part_bytes),
+                next_left.eq(Mux(whole, 0, less)),
+            ]
         return m

@@ -1,16 +1,40 @@
-"""What a load has to know about its destination tile before it writes the first line."""
+"""What the two writers of a load have to know about a tile before its first line."""
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import data, enum
-from amaranth.utils import exact_log2
+from amaranth.utils import bits_for, exact_log2
 
 from linxtile.config import CoreConfig
 
-from ..layouts import byte_count_bits, cell_count_bits, line_bits, tag_bits
+from ..layouts import CELL_BYTES, byte_count_bits, cell_count_bits, line_bits, tag_bits
 
-__all__ = ["PATTERN_BYTES", "GapLines", "background", "image_bytes", "plan_layout"]
+__all__ = [
+    "CELL_BITS", "PATTERN_BYTES", "TILES_UNDER_WAY", "GapLines", "background", "in_first_half", "pad_plan_layout",
+    "plan_layout", "plans_ahead",
+]  # fmt: skip
 
 PATTERN_BYTES = 8
+
+CELL_BITS = exact_log2(CELL_BYTES)
+
+TILES_UNDER_WAY = 8
+"""Most tiles between command and done."""
+
+LATENCY_COVERED = 50
+"""Cycles of memory latency that a stream of the smallest tiles does not feel."""
+
+GAP_DISTANCE = 16
+"""Bytes from the beginning of one gap to that of the next, at least: no line is shorter than 8, no cell than 32."""
+
+
+def plans_ahead(config: CoreConfig) -> int:
+    """Return how many tiles can wait for the writers, and for the walk that follows the answers of the bus.
+
+    Their data is asked for meanwhile. A tile takes at least the cycles of its lines, so with wide lines more tiles have to be
+    under way to fill the latency. Two are the fewest that follow each other without a pause.
+    """
+    lines = config.tile_min_bytes // config.vector_bytes
+    return min(TILES_UNDER_WAY, max(2, -(-LATENCY_COVERED // lines)))
 
 
 class GapLines(enum.IntEnum, shape=2):
@@ -21,36 +45,69 @@ class GapLines(enum.IntEnum, shape=2):
     SOME = 1
     """None or one, which follows the data of its row: looking for the next one would take longer than writing it."""
     ALL = 2
-    """Every gap holds one or more: they are written from the beginning, whenever no data is there."""
+    """Every gap holds one or more, which the pad walk writes from the beginning, whenever no data is there."""
+
+
+def tile_size_bits(config: CoreConfig) -> int:
+    """Bits of the size of a tile in units of the smallest one, a power of two."""
+    return bits_for(config.tile_max_bytes // config.tile_min_bytes)
 
 
 def plan_layout(config: CoreConfig) -> data.StructLayout:
-    """Destination of a load: ``rows`` of ``row_bytes``, ``pitch_bytes`` apart, from line ``tile_line`` on.
+    """What the writers of data need: ``rows`` of ``row_bytes``, ``pitch_bytes`` apart, from line ``tile_line`` on.
 
-    ``valid_span`` counts the bytes from the first valid one to the last; ``gap_lines`` says who writes the lines between.
-    The image is a whole number of ``image_pitch``. With ``by_cells`` the rows are cut into cells, which lie as
-    ``row_cells`` and ``cell_step`` say; see :func:`~linxtile_rtl.layouts.load_layout`. The rows here are those whose elements
-    are neighbours in the tile: with ``transposed`` they lie across those of memory. ``width`` is the elements' width code.
+    ``gap_lines`` says who writes the lines between. ``tile_size`` counts smallest tiles. With ``by_cells`` the rows are cut
+    into cells, which lie as ``cell_step`` says, see :func:`~linxtile_rtl.layouts.load_layout`; the pitch is that of its cells
+    then. The rows here are those whose elements are neighbours in the tile: with ``transposed`` they lie across those of
+    memory.
     """
-    bits, cells = byte_count_bits(config), cell_count_bits(config)
+    bits = byte_count_bits(config)
     return data.StructLayout({
         "tag": tag_bits(config),
         "rows": 16,
         "row_bytes": bits,
         "pitch_bytes": bits,
-        "image_pitch": bits,
-        "valid_span": bits,
         "gap_lines": GapLines,
         "odd_nibble": 1,
         "tile_line": line_bits(config),
-        "tile_bytes": bits,
+        "tile_size": tile_size_bits(config),
         "pad_pattern": PATTERN_BYTES * 8,
         "by_cells": 1,
-        "row_cells": cells,
-        "cell_step": cells,
-        "width": 3,
+        "cell_step": cell_count_bits(config),
         "transposed": 1,
     })  # fmt: skip
+
+
+def pad_plan_layout(config: CoreConfig) -> data.StructLayout:
+    """What the pad walk needs: ``count`` gaps, each behind ``data_bytes``, their ends ``pitch_bytes`` apart.
+
+    The last gap goes on to the end of the tile, unless ``cells_follow``: as many cells as ``data_bytes`` would fill, with
+    ``cell_rest`` bytes of data in each.
+    """
+    bits = byte_count_bits(config)
+    return data.StructLayout({
+        "tag": tag_bits(config),
+        "count": bits_for(config.tile_max_bytes // GAP_DISTANCE),
+        "data_bytes": bits,
+        "pitch_bytes": bits,
+        "cells_follow": 1,
+        "cell_rest": CELL_BITS,
+        "tile_line": line_bits(config),
+        "tile_size": tile_size_bits(config),
+        "pad_pattern": PATTERN_BYTES * 8,
+    })  # fmt: skip
+
+
+def in_first_half(config: CoreConfig, tile_size: Value, line: Value) -> Value:
+    """Return whether ``line`` lies in the first half of a tile, which the image always fills: no row is longer than a tile."""
+    # A line of the smallest tile's first half has no bit set from here on.
+    upper = line[exact_log2(config.tile_min_bytes // config.vector_bytes) - 1 :]
+    reached = tile_size[0]
+    beyond = upper[0] & reached
+    for bit in range(1, len(upper)):
+        reached |= tile_size[bit] if bit < len(tile_size) else 0
+        beyond |= upper[bit] & reached
+    return ~beyond
 
 
 def background(m: Module, plan: data.View, image: Value, line: Value, vector_bytes: int, name: str) -> Signal:
@@ -66,44 +123,3 @@ def background(m: Module, plan: data.View, image: Value, line: Value, vector_byt
         with m.If(inside | (across & (image_rest > byte))):
             m.d.comb += content.word_select(byte, 8).eq(plan.pad_pattern.word_select(byte % PATTERN_BYTES, 8))
     return content
-
-
-def image_bytes(m: Module, start: Value, pitch_bytes: Value, tile_bytes: Value) -> tuple[Signal, Signal]:
-    """Find the bytes of all whole rows of a tile: all but ``tile_bytes mod pitch_bytes``.
-
-    The remainder of a power of two comes from doubling, a step a cycle: at most log2 of the rows of the tile, none when the
-    pitch is a power of two. A row is no longer than the tile, so the first half is inside in any case.
-
-    Parameters
-    ----------
-    start : Value
-        The two sizes are valid in this cycle only.
-
-    Returns
-    -------
-    tuple of Signal
-        Whether the answer is known, from the cycle after ``start``, and the answer; before, ``tile_bytes``.
-    """
-    power = Signal.like(tile_bytes)
-    tile = Signal.like(tile_bytes)
-    pitch = Signal.like(pitch_bytes)
-    remainder = Signal.like(pitch_bytes)
-    known = Signal()
-    answer = Signal.like(tile_bytes)
-    doubled = remainder << 1
-    m.d.comb += [known.eq((power == tile) | (remainder == 0)), answer.eq(Mux(known, tile - remainder, tile))]
-    with m.If(~known):
-        m.d.sync += [power.eq(power << 1), remainder.eq(Mux(doubled >= pitch, doubled - pitch, doubled))]
-    with m.If(start):
-        # The highest power of two in the pitch is its own remainder, or leaves none when it is the pitch.
-        highest = Signal.like(pitch_bytes)
-        for bit in range(len(pitch_bytes)):
-            with m.If(pitch_bytes[bit]):
-                m.d.comb += highest.eq(1 << bit)
-        m.d.sync += [
-            tile.eq(tile_bytes),
-            pitch.eq(pitch_bytes),
-            power.eq(highest),
-            remainder.eq(Mux(highest == pitch_bytes, 0, highest)),
-        ]
-    return known, answer
