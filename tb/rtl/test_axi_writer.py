@@ -57,17 +57,16 @@ def chunks_of(base, stride, rows, row_bytes, group_rows):
 
 def pieces_of(job, stride, rows, group_rows):
     """Yield (addresses, what the piece must say) of each beat of a job."""
-    first_chunk = True
-    for chunk, block, slot in chunks_of(job["base"], stride, rows, job["row_bytes"], group_rows):
-        at, begins = chunk.start, bool(group_rows) or first_chunk
-        row_ends = (block + 1) * BLOCK >= job["row_bytes"] or not group_rows
-        first_chunk = False
+    row_bytes = job["last_byte"] + 1
+    for chunk, block, slot in chunks_of(job["base"], stride, rows, row_bytes, group_rows):
+        at, begins = chunk.start, bool(job["begins"])
+        row_ends = (block + 1) * BLOCK >= row_bytes or not group_rows
         while at < chunk.stop:
             stop = min(chunk.stop, at - at % BEAT + BEAT)
             end = stop == chunk.stop
             place = {"kept": block > 0, "slot": slot, "place": job["place"]} if begins else {}
             half = end and row_ends and job["odd_nibble"]
-            yield range(at, stop), {"row_end": end, "begins": begins, "half": half, "beyond": 0, **place}
+            yield range(at, stop), {"chunk_end": end, "begins": begins, "half": half, "beyond": 0, **place}
             at, begins = stop, False
 
 
@@ -88,17 +87,17 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall, by_blocks):
     def answer(piece):
         """Make the beat of a piece: fresh bytes, the upper half of an odd row's last byte as the writer says."""
         addresses, expected = pending.pop(0)
-        assert (piece["lane"], piece["count"]) == (addresses[0] % BEAT, len(addresses)), f"piece at {addresses[0]:#x}"
+        lanes = addresses[0] % BEAT, addresses[-1] % BEAT
+        assert (piece["lane"], piece["last_lane"]) == lanes, f"piece at {addresses[0]:#x}"
         for name, value in expected.items():
             assert piece[name] == value, f"piece at {addresses[0]:#x}: {name} is {piece[name]}"
         fresh = bytearray(rng.randbytes(BEAT))
         if piece["half"]:
             assert int(dut.nibble.value) == content[addresses[-1]] >> 4, f"nibble at {addresses[-1]:#x}"
-            at = piece["lane"] + piece["count"] - 1
-            fresh[at] = fresh[at] & 15 | int(dut.nibble.value) << 4
+            fresh[lanes[1]] = fresh[lanes[1]] & 15 | int(dut.nibble.value) << 4
         for address in addresses:
             content[address] = fresh[address % BEAT]
-        strobes = (1 << piece["count"]) - 1 << piece["lane"]
+        strobes = (2 << lanes[1]) - (1 << lanes[0])
         beats.put({"data": int.from_bytes(fresh, "little"), "strb": strobes, "last": piece["burst_end"]})
 
     jobs = Source(dut, "jobs", shape=job_layout(CONFIG), stall=stall)
@@ -121,13 +120,17 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall, by_blocks):
         dut.move.value = pack(command_layout(CONFIG), move)
         for number in range(count):
             # Jobs may write the same bytes: the last one wins.
-            job = {
-                "base": base + rng.choice([0, number]) if number else base, "row_bytes": row_bytes, "odd_nibble": int(odd),
-                "place": 0 if by_blocks else rng.randrange(BEAT), "final": int(number == count - 1),
-            }  # fmt: skip
-            job["base"] = min(job["base"], RAM_BYTES - row_bytes - max(0, stride * (rows - 1)))
-            pending.extend(pieces_of(job, stride, rows, group_rows))
-            jobs.put(job)
+            first = base + rng.choice([0, number]) if number else base
+            first = min(first, RAM_BYTES - row_bytes - max(0, stride * (rows - 1)))
+            place = 0 if by_blocks else rng.randrange(BEAT)
+            for row in range(1 if by_blocks else rows):
+                last = by_blocks or row == rows - 1
+                job = {
+                    "base": first + row * stride, "last_byte": row_bytes - 1, "odd_nibble": int(odd), "place": place,
+                    "begins": int(row == 0), "ends_tile": int(last), "final": int(last and number == count - 1),
+                }  # fmt: skip
+                pending.extend(pieces_of(job, stride, rows if by_blocks else 1, group_rows))
+                jobs.put(job)
         beat_count += len(pending)
         result = (await results.wait(index + 1))[index]
         assert result == {"fault": 0, "late": 0, "address": 0} and not pending

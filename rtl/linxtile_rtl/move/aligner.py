@@ -81,6 +81,8 @@ class BeatAligner(wiring.Component):
             held.eq(Mux(begins, kept.line, last_held)),
             holds.eq(Mux(begins, piece.kept & (kept.place != 0), last_holds)),
         ]
+        count = Signal(bits_for(vector_bytes))
+        m.d.comb += count.eq(piece.last_lane - piece.lane + 1)
         spans = Signal()
         here = Signal()
         needs_line = Signal()
@@ -88,7 +90,7 @@ class BeatAligner(wiring.Component):
         skips = piece.beyond
         able = sends & (self.lines.valid | ~needs_line)
         m.d.comb += [
-            spans.eq(place + piece.count > vector_bytes),
+            spans.eq(place + count > vector_bytes),
             here.eq(holds & (begins | (last_line == line))),
             needs_line.eq(~here | spans),
             # A piece of two new lines takes the first one without sending anything.
@@ -112,11 +114,11 @@ class BeatAligner(wiring.Component):
         with m.If(takes_line):
             m.d.sync += [last_held.eq(self.lines.payload), last_line.eq(line + here), last_holds.eq(1)]
         with m.If(sent):
-            m.d.sync += last_offset.eq(offset + piece.count)
-            with m.If(piece.row_end):
+            m.d.sync += last_offset.eq(offset + count)
+            with m.If(piece.chunk_end):
                 m.d.sync += [last_offset.eq(next_row), last_next_row.eq(next_row + self.pitch_bytes)]
         m.d.comb += [
-            rest.place.eq(place + piece.count),
+            rest.place.eq(place + count),
             rest.line.eq(Mux(needs_line, self.lines.payload, held)),
         ]
         self._turn(m, place, spans, Mux(here, held, self.lines.payload))
@@ -136,7 +138,7 @@ class BeatAligner(wiring.Component):
         m.submodules.rests = rests = Memory(shape=self._rest_layout(), depth=1 << slot_bits(self._config), init=[])
         write, read = rests.write_port(), rests.read_port(domain="comb")
         m.d.comb += [
-            write.en.eq(self.pieces.valid & self.pieces.ready & piece.row_end),
+            write.en.eq(self.pieces.valid & self.pieces.ready & piece.chunk_end),
             write.addr.eq(piece.slot),
             write.data.eq(rest),
             read.addr.eq(piece.slot),
@@ -158,7 +160,7 @@ class BeatAligner(wiring.Component):
                 for byte in range(vector_bytes)
             )),
             turned.eq(rotate_bytes(m, merged, (piece.lane - place)[:bits])),
-            end.eq(piece.lane + piece.count),
+            end.eq(piece.last_lane + 1),
         ]  # fmt: skip
         for byte in range(vector_bytes):
             content = turned.word_select(byte, 8)

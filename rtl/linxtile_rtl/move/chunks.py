@@ -26,8 +26,8 @@ def slot_bits(config: CoreConfig) -> int:
 def command_layout(config: CoreConfig) -> data.StructLayout:
     """What all jobs of a command have in common.
 
-    Each has ``rows`` (at least 1), ``stride`` apart modulo ``2**64``. ``by_blocks``: groups of ``group_rows`` rows are written 32
-    bytes of each row at a time.
+    ``by_blocks``: a job has ``rows`` (at least 1), ``stride`` apart modulo ``2**64``, and groups of ``group_rows`` of them are
+    written 32 bytes of each row at a time. Otherwise a job is a row.
     """
     return data.StructLayout({
         "stride": 64,
@@ -39,15 +39,19 @@ def command_layout(config: CoreConfig) -> data.StructLayout:
 
 
 def job_layout(config: CoreConfig) -> data.StructLayout:
-    """Rows of one tile in memory: the first at ``base``, ``row_bytes`` (at least 1) each.
+    """What is written in one go: a row, or by blocks all rows of a tile; the first at ``base``, ``last_byte`` + 1 bytes each.
 
-    The first byte is byte ``place`` of its tile line. ``final`` marks the last job of its command.
+    ``begins``: the first byte is byte ``place`` of a tile line that no job before it has touched. ``ends_tile``: the next job is
+    of another tile, or of the next row when rows are written one after the other over all tiles. ``final`` marks the last job
+    of its command.
     """
     return data.StructLayout({
         "base": 64,
-        "row_bytes": byte_count_bits(config),
+        "last_byte": byte_count_bits(config),
         "odd_nibble": 1,
         "place": exact_log2(config.vector_bytes),
+        "begins": 1,
+        "ends_tile": 1,
         "final": 1,
     })  # fmt: skip
 
@@ -55,34 +59,30 @@ def job_layout(config: CoreConfig) -> data.StructLayout:
 def chunk_note_layout(config: CoreConfig) -> data.StructLayout:
     """What a chunk has to do with others.
 
-    ``row`` is the number of its row in the job, ``slot`` in the group. ``begins``: its bytes begin at ``place`` of a line that no
-    chunk before it has touched; or, ``kept``, they go on behind those of the same row in the block before. ``row_bytes``,
-    ``odd_nibble`` and ``final`` are those of the job.
+    ``slot`` is the number of its row in the group. ``begins``: its bytes begin at ``place`` of a line that no chunk before it
+    has touched; or, ``kept``, they go on behind those of the same row in the block before. ``row_goes_on`` in a later block,
+    ``block_goes_on`` with the next row. ``half``: of the last byte only the lower half is written. ``ends_tile`` and ``final``
+    mark the last chunk of a job that has them.
     """
     return data.StructLayout({
-        "row": 16,
         "slot": slot_bits(config),
         "begins": 1,
         "kept": 1,
         "place": exact_log2(config.vector_bytes),
-        "row_bytes": byte_count_bits(config),
-        "odd_nibble": 1,
+        "row_goes_on": 1,
+        "block_goes_on": 1,
+        "half": 1,
+        "ends_tile": 1,
         "final": 1,
     })  # fmt: skip
 
 
 def chunk_layout(config: CoreConfig) -> data.StructLayout:
-    """``bytes`` of a row from ``address`` on; ``skew`` are the low bits of the row's start.
-
-    ``row_start``, ``row_end`` and ``last`` (of the job) say where the chunk lies.
-    """
+    """``last_byte`` + 1 bytes of a row from ``address`` on; ``skew`` are the low bits of the row's start."""
     return data.StructLayout({
         "address": 64,
-        "bytes": byte_count_bits(config) + 1,
+        "last_byte": byte_count_bits(config),
         "skew": SKEW_BITS,
-        "row_start": 1,
-        "row_end": 1,
-        "last": 1,
         "note": chunk_note_layout(config),
     })  # fmt: skip
 
@@ -91,7 +91,8 @@ class ChunkWalk(wiring.Component):
     """Go through the rows of a job; a chunk a cycle, the first a cycle after its job, the next job without a pause.
 
     By blocks, it goes group of rows by group, block by block, row by row. Block g gives its row the bytes up to the beat that
-    holds byte ``32 * (g + 1)`` of the row, so each beat is written once, by the block that has its last byte.
+    holds byte ``32 * (g + 1)`` of the row, so each beat is written once, by the block that has its last byte. Without layouts
+    that are written by blocks each job is a chunk, in the same cycle.
 
     Parameters
     ----------
@@ -123,41 +124,43 @@ class ChunkWalk(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Keep where in the row its block begins; addresses are only added to."""
         m = Module()
+        if not transposes(self._config):
+            self._pass_on(m)
+            return m
         beat_bits = exact_log2(self._config.axi_data_bytes)
+        cell_bits = exact_log2(CELL_BYTES)
         move, chunk = self.move, self.chunks.p
-        by_blocks = move.by_blocks if transposes(self._config) else Const(0)
+        by_blocks = move.by_blocks
         job = Signal(job_layout(self._config))
-        active, first_chunk, first_block = Signal(), Signal(), Signal()
+        active, first_block = Signal(), Signal()
         # The block's first byte in this row, and in the first row of the group; the first row of the group behind.
         point, block_point, group_point = Signal(64), Signal(64), Signal(64)
-        rest = Signal.like(job.row_bytes)
-        row, rows_left, slot = Signal(16), Signal(16), Signal(slot_bits(self._config))
+        rest = Signal.like(job.last_byte)
+        rows_left, slot = Signal(16), Signal(slot_bits(self._config))
 
         lane = point[:beat_bits]
-        last_slot, last_block, group_end = Signal(), Signal(), Signal()
+        last_slot, last_block, last_chunk = Signal(), Signal(), Signal()
         m.d.comb += [
             last_slot.eq(~by_blocks | (slot + 1 == move.group_rows) | (slot + 1 == rows_left)),
-            last_block.eq(~by_blocks | (rest <= CELL_BYTES)),
-            group_end.eq(last_slot & last_block),
+            last_block.eq(~by_blocks | ~rest[cell_bits:].any()),
+            last_chunk.eq(last_block & (~by_blocks | (slot + 1 == rows_left))),
             self.chunks.valid.eq(active),
             chunk.address.eq(Mux(first_block, point, Cat(Const(0, beat_bits), point[beat_bits:]))),
-            chunk.bytes.eq(
-                Mux(last_block, rest, CELL_BYTES)
+            chunk.last_byte.eq(
+                Mux(last_block, rest, CELL_BYTES - 1)
                 + Mux(first_block, Mux(last_block, 0, -lane), Mux(last_block, lane, 0))
             ),
             chunk.skew.eq(point[:SKEW_BITS]),
-            chunk.row_start.eq(first_block),
-            chunk.row_end.eq(last_block),
-            chunk.last.eq(group_end & (slot + 1 == rows_left)),
-            chunk.note.row.eq(row),
             chunk.note.slot.eq(slot),
-            chunk.note.begins.eq(by_blocks | first_chunk),
+            chunk.note.begins.eq(by_blocks | job.begins),
             chunk.note.kept.eq(~first_block),
             chunk.note.place.eq(job.place),
-            chunk.note.row_bytes.eq(job.row_bytes),
-            chunk.note.odd_nibble.eq(job.odd_nibble),
-            chunk.note.final.eq(job.final),
-            self.jobs.ready.eq(~active | (self.chunks.ready & chunk.last)),
+            chunk.note.row_goes_on.eq(~last_block),
+            chunk.note.block_goes_on.eq(~last_slot),
+            chunk.note.half.eq(job.odd_nibble & last_block),
+            chunk.note.ends_tile.eq(job.ends_tile & last_chunk),
+            chunk.note.final.eq(job.final & last_chunk),
+            self.jobs.ready.eq(~active | (self.chunks.ready & last_chunk)),
         ]
         next_row, next_point = Signal(64), Signal(64)
         m.d.comb += next_row.eq(point + move.stride)
@@ -168,28 +171,40 @@ class ChunkWalk(wiring.Component):
         with m.Else():
             m.d.comb += next_point.eq(block_point + CELL_BYTES)
         with m.If(active & self.chunks.ready):
-            m.d.sync += [point.eq(next_point), first_chunk.eq(0), slot.eq(slot + 1), row.eq(row + 1)]
+            m.d.sync += [point.eq(next_point), slot.eq(slot + 1)]
             with m.If(last_slot):
                 m.d.sync += [block_point.eq(next_point), slot.eq(0)]
                 with m.If(first_block):
                     m.d.sync += group_point.eq(next_row)
                 with m.If(last_block):
-                    m.d.sync += [first_block.eq(1), rest.eq(job.row_bytes), rows_left.eq(rows_left - slot - 1)]
+                    m.d.sync += [first_block.eq(1), rest.eq(job.last_byte), rows_left.eq(rows_left - slot - 1)]
                 with m.Else():
-                    m.d.sync += [first_block.eq(0), rest.eq(rest - CELL_BYTES), row.eq(row - slot)]
-            with m.If(chunk.last):
+                    m.d.sync += [first_block.eq(0), rest.eq(rest - CELL_BYTES)]
+            with m.If(last_chunk):
                 m.d.sync += active.eq(0)
         with m.If(self.jobs.valid & self.jobs.ready):
             m.d.sync += [
                 job.eq(self.jobs.payload),
                 active.eq(1),
-                first_chunk.eq(1),
                 first_block.eq(1),
                 point.eq(self.jobs.p.base),
                 block_point.eq(self.jobs.p.base),
-                rest.eq(self.jobs.p.row_bytes),
-                row.eq(0),
+                rest.eq(self.jobs.p.last_byte),
                 rows_left.eq(move.rows),
                 slot.eq(0),
             ]
         return m
+
+    def _pass_on(self, m: Module) -> None:
+        """Make a chunk of each job."""
+        job, chunk = self.jobs.p, self.chunks.p
+        m.d.comb += [
+            self.chunks.valid.eq(self.jobs.valid),
+            self.jobs.ready.eq(self.chunks.ready),
+            chunk.address.eq(job.base),
+            chunk.last_byte.eq(job.last_byte),
+            chunk.skew.eq(job.base[:SKEW_BITS]),
+            chunk.note.half.eq(job.odd_nibble),
+        ]
+        for name in ("begins", "place", "ends_tile", "final"):
+            m.d.comb += chunk.note[name].eq(job[name])

@@ -1,6 +1,6 @@
-"""Cuts a store into jobs, each the rows of one tile, in an order in which the last write wins."""
+"""Cuts a store into jobs, the rows of its tiles, in an order in which the last write wins."""
 
-from amaranth.hdl import Const, Module, Mux, Signal, Value
+from amaranth.hdl import Const, Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -16,16 +16,17 @@ __all__ = ["JobWalk", "tile_job_layout"]
 
 
 def tile_job_layout(config: CoreConfig) -> data.StructLayout:
-    """A job for the bus (``rows``), and where the tile has its rows.
+    """A job for the bus (``rows``), and where the tile has its first row if it ``begins``.
 
-    Its first row begins in line ``tile_line``; when cells lie across rows, it is row ``band_row`` of the cells that begin
-    there.
+    That row begins in line ``tile_line``; when cells lie across rows, it is row ``band_row`` of the cells that begin there.
     """
     return data.StructLayout({"rows": job_layout(config), "tile_line": line_bits(config), "band_row": ROW_BITS})
 
 
 class JobWalk(wiring.Component):
     """Keep a command and give its jobs: tile by tile, or row by row where the order of writing matters.
+
+    A job is a row of a tile; contiguous rows are one, and where cells lie across the rows all rows of a tile are one job.
 
     Elements are written row by row over all tiles, and the last write wins. That can be seen only when rows overlap in memory. Then
     each row is written alone where tiles would otherwise write several at a time, or after each other: when there are several, or
@@ -40,8 +41,10 @@ class JobWalk(wiring.Component):
     -------
     command : In(stream of store_layout(config))
         Stores; the next one is taken when the last job of this one has been.
+    again : In(1)
+        Give the jobs of the command under way from the first one on.
     kept : Out(store_layout(config))
-        The command under way; what is not changed from row to row holds still until the next one.
+        The command under way.
     move : Out(command_layout(config))
         What its jobs have in common.
     pitch_bytes : Out
@@ -54,6 +57,7 @@ class JobWalk(wiring.Component):
         self._config = config
         super().__init__({
             "command": In(stream.Signature(store_layout(config))),
+            "again": In(1),
             "kept": Out(store_layout(config)),
             "move": Out(command_layout(config)),
             "pitch_bytes": Out(byte_count_bits(config)),
@@ -61,11 +65,12 @@ class JobWalk(wiring.Component):
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
-        """Give the kept command to the walk over tiles, once or once a row; base and place move on from row to row."""
+        """Two walks, one inside the other: over the tiles, and over the rows, by base and place, from those of the command on."""
         m = Module()
         config = self._config
         bits = exact_log2(config.vector_bytes)
-        m.submodules.parts = parts = PartWalk(config=config, command=store_layout(config))
+        parts = PartWalk(config=config, command=store_layout(config))
+        m.submodules.parts = ResetInserter(self.again)(parts)
         part, job = parts.parts.p, self.jobs.p
         kept = self.kept
         active = Signal()
@@ -80,10 +85,23 @@ class JobWalk(wiring.Component):
         with m.Else():
             m.d.comb += step.eq(Mux(kept.by_cells, CELL_BYTES, kept.pitch_bytes))
 
-        rows_over = Signal()
+        # Rows behind the first one have their base and their number in registers.
+        begun = Signal()
+        next_base, rows_left = Signal.like(kept.base), Signal.like(kept.valid_rows)
+        base, rows = Signal.like(kept.base), Signal.like(kept.valid_rows)
+        last_row, row_over, over = Signal(), Signal(), Signal()
+        m.d.comb += [
+            base.eq(Mux(begun, next_base, kept.base)),
+            rows.eq(Mux(begun, rows_left, kept.valid_rows)),
+            last_row.eq((rows == 1) | kept.contiguous | (transposed & ~by_rows)),
+            over.eq(parts.command.valid & parts.command.ready & (~by_rows | last_row)),
+        ]
+        with m.If(by_rows):
+            m.d.comb += row_over.eq(parts.command.valid & parts.command.ready)
+        with m.Else():
+            m.d.comb += row_over.eq(self.jobs.valid & self.jobs.ready)
         m.d.comb += [
             self.pitch_bytes.eq(Mux(kept.by_cells, kept.row_cells << exact_log2(CELL_BYTES), kept.pitch_bytes)),
-            rows_over.eq(~by_rows | (kept.valid_rows == 1)),
             self.move.stride.eq(kept.stride),
             # Rows without a gap are one row.
             self.move.rows.eq(Mux(by_rows | kept.contiguous, 1, kept.valid_rows)),
@@ -92,28 +110,31 @@ class JobWalk(wiring.Component):
             self.move.group_rows.eq(Const(1 << slot_bits(config)) >> kept.width),
             parts.command.valid.eq(active),
             parts.command.payload.eq(kept),
-            parts.parts.ready.eq(self.jobs.ready | part.empty),
+            parts.command.p.base.eq(base),
+            parts.parts.ready.eq((self.jobs.ready & (by_rows | last_row)) | part.empty),
             self.jobs.valid.eq(parts.parts.valid & ~part.empty),
             job.rows.base.eq(part.base),
-            job.rows.row_bytes.eq(Mux(kept.contiguous, kept.area_bytes, part.row_bytes)),
+            job.rows.last_byte.eq(Mux(kept.contiguous, kept.area_bytes, part.row_bytes) - 1),
             job.rows.odd_nibble.eq(part.odd_nibble),
             job.rows.place.eq(offset[:bits]),
-            job.rows.final.eq(part.ends_rows & rows_over),
+            job.rows.begins.eq(by_rows | ~begun),
+            job.rows.ends_tile.eq(by_rows | last_row),
+            job.rows.final.eq(part.ends_rows & last_row),
             job.tile_line.eq(part.tile_line + offset[bits:]),
             job.band_row.eq(band_row),
             self.command.ready.eq(~active),
         ]
-        with m.If(parts.command.valid & parts.command.ready):
-            m.d.sync += active.eq(~rows_over)
+        with m.If(row_over):
+            m.d.sync += [begun.eq(~last_row), next_base.eq(base + kept.stride), rows_left.eq(rows - 1)]
             with m.If(by_rows):
-                m.d.sync += [
-                    kept.base.eq(kept.base + kept.stride),
-                    kept.valid_rows.eq(kept.valid_rows - 1),
-                    offset.eq(offset + step),
-                    band_row.eq(Mux(band_end, 0, band_row + 1)),
-                ]
-        with m.If(self.command.valid & self.command.ready):
-            m.d.sync += [kept.eq(self.command.payload), active.eq(1), offset.eq(0), band_row.eq(0)]
+                m.d.sync += [offset.eq(offset + step), band_row.eq(Mux(band_end, 0, band_row + 1))]
+        with m.If(over):
+            m.d.sync += active.eq(0)
+        starts = self.command.valid & self.command.ready
+        with m.If(starts):
+            m.d.sync += kept.eq(self.command.payload)
+        with m.If(starts | self.again):
+            m.d.sync += [active.eq(1), begun.eq(0), offset.eq(0), band_row.eq(0)]
         return m
 
     def _by_rows(self, m: Module, transposed: Value) -> Value:

@@ -9,32 +9,31 @@ from linxtile.config import CoreConfig
 
 from ..axi import INCR, read_signature
 from .axi_reader import REFUSED
-from .bursts import chunk_burst_layout
+from .bursts import store_burst_layout
 
 __all__ = ["NibbleGate"]
 
 
 class NibbleGate(wiring.Component):
-    """Pass bursts on; before each row with an odd last nibble read the byte that holds it.
+    """Pass bursts on; before one that ends with an odd nibble read the byte that holds it.
 
-    Such a row waits until the older rows are in memory, because they may have written the byte. Other rows pass
-    without delay.
+    Such a burst waits until the older ones are in memory, because they may have written the byte. Others pass without
+    delay.
 
     Members
     -------
-    i, o : In, Out(stream of chunk_burst_layout(config))
+    i, o : In, Out(stream of store_burst_layout(config))
         Bursts, all of a row one after the other where there are odd nibbles.
     quiet : In(1)
         All bursts passed on so far have been answered.
     stop : In(1)
-        Begin no further row of that kind.
+        Pass no further burst of that kind.
     memory : Out(read_signature(config))
         AR and R.
     nibble : Out(4)
-        Upper half of the byte, for the row under way.
+        Upper half of the byte, until the next one is read.
     refused : Out(1)
-        The bus refuses the byte, in this cycle; ``address`` is its address.
-    address : Out(64)
+        The bus refuses the byte, in this cycle.
     busy : Out(1)
         A read is under way.
     """
@@ -46,39 +45,36 @@ class NibbleGate(wiring.Component):
     memory: wiring.PureInterface
     nibble: Signal
     refused: Signal
-    address: Signal
     busy: Signal
 
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "i": In(stream.Signature(chunk_burst_layout(config))),
-            "o": Out(stream.Signature(chunk_burst_layout(config))),
+            "i": In(stream.Signature(store_burst_layout(config))),
+            "o": Out(stream.Signature(store_burst_layout(config))),
             "quiet": In(1),
             "stop": In(1),
             "memory": Out(read_signature(config)),
             "nibble": Out(4),
             "refused": Out(1),
-            "address": Out(64),
             "busy": Out(1),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
-        """Stop the first burst of a row until its byte is here."""
+        """Stop the burst until its byte is here."""
         m = Module()
         config = self._config
         beat_bits = exact_log2(config.axi_data_bytes)
-        ar, r = self.memory.ar, self.memory.r
+        ar, r, burst = self.memory.ar, self.memory.r, self.i.p
         fetched, begins, held, wanted = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
-            self.address.eq(self.i.p.address + self.i.p.note.row_bytes - 1),
-            begins.eq(self.i.p.note.odd_nibble & self.i.p.row_start & ~fetched),
+            begins.eq(burst.note.half & burst.chunk_end & ~fetched),
             held.eq(begins & self.stop),
-            # A byte that may not be accessed fails anyway, so its row goes on without it.
-            wanted.eq(begins & ~self.address[config.axi_address_bits :].any()),
+            # A byte that may not be accessed fails anyway.
+            wanted.eq(begins & ~burst.beyond),
             self.o.payload.eq(self.i.payload),
             ar.p.id.eq(0),
-            ar.p.addr.eq(Cat(Const(0, beat_bits), self.address[beat_bits:])),
+            ar.p.addr.eq(Cat(Const(0, beat_bits), burst.last[beat_bits:], burst.address[len(burst.last) :])),
             ar.p.len.eq(0),
             ar.p.size.eq(beat_bits),
             ar.p.burst.eq(INCR),
@@ -100,7 +96,7 @@ class NibbleGate(wiring.Component):
                 with m.If(r.valid):
                     m.d.sync += [
                         fetched.eq(1),
-                        self.nibble.eq(r.p.data.word_select(self.address[:beat_bits], 8)[4:]),
+                        self.nibble.eq(r.p.data.word_select(burst.last[:beat_bits], 8)[4:]),
                     ]
                     m.next = "PASS"
         return m

@@ -96,6 +96,7 @@ class StoreEngine(wiring.Component):
         tag = Signal.like(self.command.p.tag)
         m.d.comb += [
             writer.jobs.payload.eq(jobs.jobs.p.rows),
+            jobs.again.eq(writer.again),
             lines.jobs.payload.eq(jobs.jobs.payload),
             lines.kept.eq(jobs.kept),
             lines.rows.eq(jobs.move.rows),
@@ -113,14 +114,15 @@ class StoreEngine(wiring.Component):
         with m.If(self.command.valid & self.command.ready):
             m.d.sync += tag.eq(self.command.p.tag)
 
-        # Lines of the next job are asked for while the writer has still addresses of this one to send.
+        # Lines are asked for tile by tile, and while the writer has still addresses of the tile before to send.
         to_lines, to_writer = Signal(), Signal()
+        wants_lines = jobs.jobs.p.rows.begins & ~writer.retracing & ~to_lines
         m.d.comb += [
-            lines.jobs.valid.eq(jobs.jobs.valid & ~to_lines),
+            lines.jobs.valid.eq(jobs.jobs.valid & wants_lines),
             writer.jobs.valid.eq(jobs.jobs.valid & ~to_writer),
-            jobs.jobs.ready.eq((to_lines | lines.jobs.ready) & (to_writer | writer.jobs.ready)),
+            jobs.jobs.ready.eq((~wants_lines | lines.jobs.ready) & (to_writer | writer.jobs.ready)),
         ]
-        with m.If(over | (jobs.jobs.valid & jobs.jobs.ready)):
+        with m.If(over | writer.again | (jobs.jobs.valid & jobs.jobs.ready)):
             m.d.sync += [to_lines.eq(0), to_writer.eq(0)]
         with m.Else():
             m.d.sync += [

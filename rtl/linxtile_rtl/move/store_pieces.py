@@ -1,6 +1,6 @@
 """Cuts the bursts of a store into pieces: the bytes of one beat, and where the tile has them."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
@@ -8,10 +8,8 @@ from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 
-from .bursts import chunk_burst_layout
+from .bursts import store_burst_layout
 from .chunks import slot_bits
-from .pieces import PieceWalk, piece_layout
-from .rows import burst_layout
 
 __all__ = ["StorePieces", "store_piece_layout"]
 
@@ -26,27 +24,34 @@ def _place_layout(config: CoreConfig) -> data.StructLayout:
         "kept": 1,
         "slot": slot_bits(config),
         "place": exact_log2(config.vector_bytes),
-        "half": 1,
         "beyond": 1,
     })  # fmt: skip
 
 
 def store_piece_layout(config: CoreConfig) -> data.StructLayout:
-    """Piece of a store: :func:`~linxtile_rtl.move.pieces.piece_layout` and its place in the tile.
+    """Bytes of one beat, from ``lane`` to ``last_lane``, and their place in the tile.
 
-    ``row_end`` ends the chunk. ``begins``, ``kept``, ``slot``, ``place``: as in
-    :func:`~linxtile_rtl.move.chunks.chunk_note_layout`. ``half``: of the last byte of the row only the lower half is written.
+    ``burst_end`` marks the last piece of its burst, ``chunk_end`` of its chunk. ``begins``, ``kept``, ``slot``, ``place``: as in
+    :func:`~linxtile_rtl.move.chunks.chunk_note_layout`. ``half``: of the last byte only the lower half is written. ``beyond``
+    stands for an access that may not be made.
     """
-    every = {**dict(piece_layout(config)), **dict(_place_layout(config))}
-    return data.StructLayout({name: field.shape for name, field in every.items()})
+    lane = exact_log2(config.axi_data_bytes)
+    return data.StructLayout({
+        "lane": lane,
+        "last_lane": lane,
+        "burst_end": 1,
+        "chunk_end": 1,
+        "half": 1,
+        **{name: field.shape for name, field in _place_layout(config)},
+    })  # fmt: skip
 
 
 class StorePieces(wiring.Component):
-    """Cut bursts into pieces, a piece a cycle, the first one two cycles after its burst.
+    """Cut bursts into pieces, a piece a cycle, the first one the cycle after its burst.
 
     Members
     -------
-    bursts : In(stream of chunk_burst_layout(config))
+    bursts : In(stream of store_burst_layout(config))
         Bursts that the bus has accepted, or that are ``beyond``.
     pieces : Out(stream of store_piece_layout(config))
         One a beat, in bus order.
@@ -58,49 +63,49 @@ class StorePieces(wiring.Component):
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "bursts": In(stream.Signature(chunk_burst_layout(config))),
+            "bursts": In(stream.Signature(store_burst_layout(config))),
             "pieces": Out(stream.Signature(store_piece_layout(config))),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
-        """Keep the place beside the walk that cuts."""
+        """Count the beats of the oldest burst, which waits until its last piece has been taken."""
         m = Module()
         config = self._config
+        beat_bits = exact_log2(config.axi_data_bytes)
         places = _place_layout(config)
-        entry = data.StructLayout({"burst": burst_layout(config), "place": places})
+        entry = data.StructLayout({
+            "lane": beat_bits, "last_lane": beat_bits, "length": 8, "chunk_end": 1, "half": 1, "place": places,
+        })  # fmt: skip
         m.submodules.waiting = waiting = SyncFIFO(width=entry.size, depth=BURSTS_AHEAD)
-        m.submodules.walk = walk = PieceWalk(config=config)
-        given, taken = Signal(entry), data.View(entry, waiting.r_data)
-        burst, note = self.bursts.p, self.bursts.p.note
-        for name, _ in burst_layout(config):
-            m.d.comb += given.burst[name].eq(burst[name])
+        given, oldest = Signal(entry), data.View(entry, waiting.r_data)
+        burst, note, piece = self.bursts.p, self.bursts.p.note, self.pieces.p
+        beat = Signal.like(burst.length)
+        first, final = Signal(), Signal()
         m.d.comb += [
-            # The walk ends at a burst that is beyond; here all bytes are gone through, so that those behind find theirs.
-            given.burst.beyond.eq(0),
-            given.burst.row_end.eq(burst.chunk_end),
-            given.place.begins.eq(note.begins),
-            given.place.kept.eq(note.kept),
-            given.place.slot.eq(note.slot),
-            given.place.place.eq(note.place),
-            given.place.half.eq(note.odd_nibble & burst.row_end),
+            given.lane.eq(burst.address[:beat_bits]),
+            given.last_lane.eq(burst.last[:beat_bits]),
+            given.length.eq(burst.length),
+            given.chunk_end.eq(burst.chunk_end),
+            given.half.eq(note.half & burst.chunk_end),
             given.place.beyond.eq(burst.beyond),
             waiting.w_en.eq(self.bursts.valid),
             waiting.w_data.eq(given),
             self.bursts.ready.eq(waiting.w_rdy),
-            walk.bursts.valid.eq(waiting.r_rdy),
-            walk.bursts.payload.eq(taken.burst),
-            waiting.r_en.eq(walk.bursts.ready),
-            self.pieces.valid.eq(walk.pieces.valid),
-            walk.pieces.ready.eq(self.pieces.ready),
+            first.eq(~beat.any()),
+            final.eq(beat == oldest.length),
+            self.pieces.valid.eq(waiting.r_rdy),
+            waiting.r_en.eq(self.pieces.ready & final),
+            piece.lane.eq(Mux(first, oldest.lane, 0)),
+            piece.last_lane.eq(Mux(final, oldest.last_lane, -1)),
+            piece.burst_end.eq(final),
+            piece.chunk_end.eq(final & oldest.chunk_end),
+            piece.half.eq(final & oldest.half),
         ]
-        place = Signal(places)
-        with m.If(self.pieces.valid & self.pieces.ready):
-            m.d.sync += place.begins.eq(0)
-        with m.If(walk.bursts.valid & walk.bursts.ready):
-            m.d.sync += place.eq(taken.place)
-        for name, _ in piece_layout(config):
-            m.d.comb += self.pieces.p[name].eq(walk.pieces.p[name])
+        for name in ("begins", "kept", "slot", "place"):
+            m.d.comb += given.place[name].eq(note[name])
         for name, _ in places:
-            m.d.comb += self.pieces.p[name].eq(place[name])
-        m.d.comb += self.pieces.p.half.eq(place.half & walk.pieces.p.row_end)
+            m.d.comb += piece[name].eq(oldest.place[name])
+        m.d.comb += piece.begins.eq(oldest.place.begins & first)
+        with m.If(self.pieces.valid & self.pieces.ready):
+            m.d.sync += beat.eq(Mux(final, 0, beat + 1))
         return m
