@@ -43,7 +43,7 @@ bench: setup  ## measure cycles of the RTL against their bounds, and the speed o
 	$(PY) -m linxtile_sim.bench
 	$(PY) tools/bench_model.py
 
-mutants: setup  ## plant bugs in the RTL one at a time and name the test that catches each
+mutants: setup  ## plant bugs in the RTL one by one and name the test that catches each
 	$(PY) tools/mutants.py
 
 docs: setup  ## build the documentation, worked examples and notebooks included, in build/docs

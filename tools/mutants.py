@@ -1,6 +1,6 @@
-"""Plant the bugs of tools/mutants.toml one at a time and name the test that catches each.
+"""Plant the bugs of tools/mutants.toml one by one and name the test that catches each.
 
-Every bug is planted in a copy of the tree under build/mutants; the tree itself is never changed. Before the first bug of a
+Every bug is planted in a copy of the tree under build/mutants, alone; the tree itself is never changed. Before the first bug of a
 test the test has to pass on the unchanged copy. A bug that no test catches, one whose place in the source is gone, and one
 that only keeps the design from being built make the run fail.
 """
@@ -13,8 +13,13 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Lock
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "mutants"
@@ -113,6 +118,7 @@ def main() -> int:
     """Run all mutants, or those named; return 1 if one survives."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="run these only")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="bugs at a time (one a processor)")
     options = parser.parse_args()
     mutants = read_mutants()
     unknown = set(options.names) - {mutant.name for mutant in mutants}
@@ -120,7 +126,7 @@ def main() -> int:
         parser.error(f"no mutant is called {sorted(unknown)[0]!r}")
     chosen = [mutant for mutant in mutants if not options.names or mutant.name in options.names]
     try:
-        survivors = run_mutants(chosen)
+        survivors = run_mutants(chosen, max(1, options.jobs))
     except MutantError as error:
         print(error, file=sys.stderr)
         return 1
@@ -128,33 +134,71 @@ def main() -> int:
     return 1 if survivors else 0
 
 
-def run_mutants(mutants: list[Mutant]) -> int:
-    """Plant each bug, print what catches it, and return how many survive."""
-    survivors = 0
-    passing: set[str] = set()
-    folder = FOLDER / "tree"
-    copy_tree(folder)
-    for mutant in mutants:
-        started = time.monotonic()
-        changed = mutated_text(mutant, folder)
-        if mutant.test not in passing:
+class Baseline:
+    """Which tests pass on the unchanged tree; each is run once, whoever asks for it first."""
+
+    def __init__(self) -> None:
+        self._locks: defaultdict[str, Lock] = defaultdict(Lock)
+        self._passing: set[str] = set()
+
+    def require(self, mutant: Mutant, folder: Path) -> None:
+        """Return when the test of ``mutant`` has passed without it.
+
+        Raises
+        ------
+        MutantError
+            It fails.
+        """
+        with self._locks[mutant.test]:
+            if mutant.test in self._passing:
+                return
             failed = failing_test(mutant.test, folder)
             if failed is not None:
                 raise MutantError(f"mutant {mutant.name}: {failed} fails without it")
-            passing.add(mutant.test)
-        file = folder / mutant.file
-        original = file.read_text(encoding="utf-8")
-        file.write_text(changed, encoding="utf-8")
+            self._passing.add(mutant.test)
+
+
+def run_mutants(mutants: Sequence[Mutant], jobs: int = 1) -> int:
+    """Plant each bug, ``jobs`` at a time in a tree of their own, print what catches it, and return how many survive."""
+    trees: SimpleQueue[Path] = SimpleQueue()
+    for number in range(jobs):
+        folder = FOLDER / f"tree_{number}"
+        copy_tree(folder)
+        trees.put(folder)
+    baseline = Baseline()
+
+    def caught(mutant: Mutant) -> bool:
+        folder = trees.get()
         try:
-            caught_by = failing_test(mutant.test, folder)
-        except MutantError as error:
-            raise MutantError(f"mutant {mutant.name}: {error}") from error
+            return run_mutant(mutant, folder, baseline)
         finally:
-            file.write_text(original, encoding="utf-8")
-        survivors += caught_by is None
-        outcome = f"SURVIVED {mutant.test}" if caught_by is None else f"caught by {caught_by}"
-        print(f"{mutant.name:28} {time.monotonic() - started:5.0f} s  {outcome}", flush=True)
-    return survivors
+            trees.put(folder)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            return sum(not found for found in pool.map(caught, mutants))
+        except MutantError:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def run_mutant(mutant: Mutant, folder: Path, baseline: Baseline) -> bool:
+    """Plant one bug in ``folder``, print what catches it, and return whether anything does; the folder is as before then."""
+    started = time.monotonic()
+    changed = mutated_text(mutant, folder)
+    baseline.require(mutant, folder)
+    file = folder / mutant.file
+    original = file.read_text(encoding="utf-8")
+    file.write_text(changed, encoding="utf-8")
+    try:
+        caught_by = failing_test(mutant.test, folder)
+    except MutantError as error:
+        raise MutantError(f"mutant {mutant.name}: {error}") from error
+    finally:
+        file.write_text(original, encoding="utf-8")
+    outcome = f"SURVIVED {mutant.test}" if caught_by is None else f"caught by {caught_by}"
+    print(f"{mutant.name:28} {time.monotonic() - started:5.0f} s  {outcome}", flush=True)
+    return caught_by is not None
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The planted bugs: each place is in the source, each test exists, and nothing counts as caught but a test that failed."""
 
 import importlib.util
+import shutil
 import sys
 from pathlib import Path
 
@@ -56,14 +57,14 @@ def test_a_file_that_is_gone_is_refused(tmp_path):
 def tree(tmp_path, monkeypatch):
     """A project with one file under test, which the runner takes for the copy of the tree."""
     for folder in ("rtl", "model", "sim", "tb"):
-        (tmp_path / "tree" / folder).mkdir(parents=True)
-    (tmp_path / "tree" / "rtl" / "answer.py").write_text("ANSWER = 42\n")
-    (tmp_path / "tree" / "tb" / "test_a.py").write_text(
+        (tmp_path / "tree_0" / folder).mkdir(parents=True)
+    (tmp_path / "tree_0" / "rtl" / "answer.py").write_text("ANSWER = 42\n")
+    (tmp_path / "tree_0" / "tb" / "test_a.py").write_text(
         "import answer\ndef test_a():\n    assert answer.ANSWER == 42\n"
     )
     monkeypatch.setattr(mutants, "FOLDER", tmp_path)
     monkeypatch.setattr(mutants, "copy_tree", lambda folder: None)
-    return tmp_path / "tree"
+    return tmp_path / "tree_0"
 
 
 def _plant(new):
@@ -79,6 +80,12 @@ def test_a_bug_that_a_test_notices_is_caught_and_taken_out_again(tree, capsys):
 def test_a_bug_that_no_test_notices_survives(tree, capsys):
     assert mutants.run_mutants([_plant("40 + 2")]) == 1
     assert "SURVIVED tb/test_a.py::test_a" in capsys.readouterr().out
+
+
+def test_bugs_planted_at_the_same_time_do_not_meet(tree, capsys):
+    shutil.copytree(tree, tree.with_name("tree_1"))
+    assert mutants.run_mutants([_plant("41"), _plant("40 + 2"), _plant("43"), _plant("41 + 1")], jobs=2) == 2
+    assert capsys.readouterr().out.count("SURVIVED") == 2
 
 
 def test_a_bug_that_only_breaks_the_build_is_refused(tree):
