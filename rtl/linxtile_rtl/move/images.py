@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
@@ -40,7 +40,7 @@ class TileImages(wiring.Component):
     pitch_bytes, tile_bytes : In
         Bytes of a row and of the tile, a power of two.
     pads, data : Out(stream of image_layout(config))
-        Of every tile, and of those with valid bytes, in order; the first two cycles after ``start``.
+        Of every tile, and of those with valid bytes, in order; the first three cycles after ``start``.
     """
 
     start: Signal
@@ -75,7 +75,7 @@ class TileImages(wiring.Component):
         depth = plans_ahead(self._config) + 1
         rooms = []
         for name, out, wanted in (("pads", self.pads, 1), ("data", self.data, with_data)):
-            m.submodules[name] = images = SyncFIFO(width=answer.shape().width, depth=depth)
+            m.submodules[name] = images = SyncFIFOBuffered(width=answer.shape().width, depth=depth)
             m.d.comb += [
                 images.w_en.eq(hands_over & wanted),
                 images.w_data.eq(answer),

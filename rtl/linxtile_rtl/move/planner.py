@@ -3,7 +3,7 @@
 from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import exact_log2
+from amaranth.utils import bits_for, exact_log2
 
 from linxtile.config import CoreConfig
 
@@ -103,18 +103,22 @@ class LoadPlanner(wiring.Component):
             plan.cell_step.eq(part.cell_step),
             plan.transposed.eq(transposed),
         ]
-        # Without gaps between the rows the only one follows the last valid byte, if there is any.
-        valid_span = Mux(part.empty, 0, part.area_bytes - gap)
-        self._plan_gaps(m, gap_lines == GapLines.ALL, valid_span, rows, row_bytes)
+        self._plan_gaps(m, gap, gap_lines, rows, row_bytes)
         return m
 
-    def _plan_gaps(self, m: Module, in_all_rows: Value, valid_span: Value, rows: Value, row_bytes: Value) -> None:
+    def _plan_gaps(self, m: Module, gap: Value, gap_lines: Value, rows: Value, row_bytes: Value) -> None:
         """Describe the gaps for the pad walk."""
         part, pads = self.part, self.pads
+        in_all_rows = Signal()
+        # Without gaps for the walk between the rows the only one follows the last valid byte, if there is any.
+        short_gap = gap[: bits_for(2 * self._config.vector_bytes - 2)]
         m.d.comb += [
+            in_all_rows.eq(gap_lines == GapLines.ALL),
             pads.tag.eq(part.tag),
             pads.count.eq(Mux(in_all_rows, rows, 1)),
-            pads.data_bytes.eq(Mux(in_all_rows, row_bytes, valid_span)),
+            pads.data_bytes.eq(
+                Mux(in_all_rows | part.empty | (part.valid_rows == 1), part.row_bytes, part.area_bytes - short_gap)
+            ),
             pads.pitch_bytes.eq(part.pitch_bytes),
             pads.tile_line.eq(part.tile_line),
             pads.tile_size.eq(self.plan.tile_size),

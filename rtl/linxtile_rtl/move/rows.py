@@ -109,15 +109,16 @@ class BurstWalk(wiring.Component):
         row_address = Signal(64)
         left = Signal.like(walk.row_bytes)
 
-        room = Signal(block_bits + 1)
+        reach = Signal(len(left) + 1)
         row_end = Signal()
         count = Signal(block_bits + 1)
         beyond = Signal()
         last = Signal()
         m.d.comb += [
-            room.eq(block_bytes - address[:block_bits]),
-            row_end.eq(left <= room),
-            count.eq(Mux(row_end, left, room)),
+            # What is left of the row, counted from the beginning of the block.
+            reach.eq(address[:block_bits] + left),
+            row_end.eq(reach <= block_bytes),
+            count.eq(Mux(row_end, left, block_bytes - address[:block_bits])),
             beyond.eq(address[self._config.axi_address_bits :].any()),
             last.eq(beyond | (row_end & (walk.rows == 1))),
             self.busy.eq(active | self.bursts.valid),
@@ -138,31 +139,27 @@ class BurstWalk(wiring.Component):
                 self.bursts.p.last.eq(last),
                 self.bursts.p.beyond.eq(beyond),
             ]
-        with m.If(free & active):
-            next_row = (row_address + walk.stride)[:64]
-            m.d.sync += fresh.eq(row_end)
-            with m.If(row_end):
-                m.d.sync += [
-                    address.eq(next_row),
-                    row_address.eq(next_row),
-                    left.eq(walk.row_bytes),
-                    walk.rows.eq(walk.rows - 1),
-                ]
-            with m.Else():
-                m.d.sync += [
-                    address.eq(Cat(Const(0, block_bits), address[block_bits:] + 1)),
-                    left.eq(left - room),
-                ]
-            with m.If(last):
-                m.d.sync += active.eq(0)
-        m.d.comb += self.command.ready.eq(~active | (free & last))
-        with m.If(self.command.valid & self.command.ready):
+        # One sum serves for the next row and for the next block.
+        origin, step, next_address = Signal(64), Signal(64), Signal(64)
+        starts = self.command.valid & self.command.ready
+        steps = free & active
+        m.d.comb += [
+            origin.eq(Mux(row_end, row_address, Cat(Const(0, block_bits), address[block_bits:]))),
+            step.eq(Mux(row_end, walk.stride, block_bytes)),
+            next_address.eq(Mux(starts, self.command.p.base, origin + step)),
+            self.command.ready.eq(~active | (free & last)),
+        ]
+        with m.If(starts | steps):
+            m.d.sync += address.eq(next_address)
+        with m.If(starts | (steps & row_end)):
+            m.d.sync += row_address.eq(next_address)
+        with m.If(steps):
             m.d.sync += [
-                walk.eq(self.command.payload),
-                active.eq(1),
-                fresh.eq(1),
-                address.eq(self.command.p.base),
-                row_address.eq(self.command.p.base),
-                left.eq(self.command.p.row_bytes),
+                fresh.eq(row_end),
+                left.eq(Mux(row_end, walk.row_bytes, reach - block_bytes)),
+                walk.rows.eq(walk.rows - row_end),
+                active.eq(~last),
             ]
+        with m.If(starts):
+            m.d.sync += [walk.eq(self.command.payload), active.eq(1), fresh.eq(1), left.eq(self.command.p.row_bytes)]
         return m
