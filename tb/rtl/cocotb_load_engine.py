@@ -195,6 +195,7 @@ TRAPS = {
     "unaligned by three": Move("U16", 31, 4, 32, 0x1003, 63, 256, 0, ONES),
     "all of 4 KiB in one row": Move("U8", 4096, 1, 4096, 0x20FFF, 0, 4096),
     "a tail that is no row": Move("U8", 30, 2, 100, 0x1000, 30, 512, 64, ONES),
+    "all rows, padding and a tail in one line": Move("U8", 99, 5, 100, 0x1000, 100, 512, 64, ONES),
     "half of each row's last byte": Move("U4x2", 5, 7, 6, 0x1007, 5, 256, 0, 0x77777777_77777777),
     "two lines a piece": Move("U8", 5, 40, 22, 0x40000, 64, 1024),
     "two lines a piece and sometimes one between": Move("U8", 9, 26, 38, 0x40000, 64, 1024, 0, ONES),
