@@ -199,6 +199,9 @@ TRAPS = {
     "half of each row's last byte": Move("U4x2", 5, 7, 6, 0x1007, 5, 256, 0, 0x77777777_77777777),
     "two lines a piece": Move("U8", 5, 40, 22, 0x40000, 64, 1024),
     "two lines a piece and sometimes one between": Move("U8", 9, 26, 38, 0x40000, 64, 1024, 0, ONES),
+    "rows that end with a line, a line between": Move(
+        "U8", VECTOR, 9, 2 * VECTOR + 2, 0x1003, VECTOR + 1, 2048, 0, ONES
+    ),
     "all bytes": Move("U8", 16, 16, 16, 0x50004, 16, 256),
     "one byte a row": Move("U8", 1, 256, 1, 0x1FFF, 3, 256),
     "one padded byte a row": Move("U8", 1, 90, 2, 0x1FFF, 2**64 - 3, 256, 0, ONES),
