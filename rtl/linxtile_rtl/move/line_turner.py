@@ -73,7 +73,7 @@ class LineTurner(wiring.Component):
         m.submodules.kept = kept = Memory(shape=beat_bits, depth=1 << square_bits(self._config), init=[])
         into, out = kept.write_port(), kept.read_port(domain="comb")
         m.d.comb += [
-            into.addr.eq(step.index),
+            into.addr.eq(step.beat_index),
             into.data.eq(beat),
             into.en.eq(self.steps.valid & self.steps.ready & step.beat),
             out.addr.eq(step.index),

@@ -38,10 +38,10 @@ def step_layout(config: CoreConfig) -> data.StructLayout:
     """At most one beat from the bus, at most one word for a square.
 
     ``beat``: a beat is read, ``address`` is its first needed byte; ``skew``, ``element_mask``, ``rows_left`` and ``beyond`` are
-    those of :func:`~.rows.burst_layout`, but a beat beyond the address space ends nothing. ``word``: row ``index`` of the square
-    has a word. Its bytes begin with byte ``shift`` of the beat before in this row and go on with this one, or they are this one
-    when it is ``aligned``. ``square_end`` marks the last word of a square with columns 0 to ``last_column``, of elements of
-    width code ``width``; ``last`` the last step of the command.
+    those of :func:`~.rows.burst_layout`, but a beat beyond the address space ends nothing. It is kept for row ``beat_index`` of
+    its strip. ``word``: row ``index`` of the square has a word. Its bytes begin with byte ``shift`` of the beat before in this
+    row and go on with this one, or they are this one when it is ``aligned``. ``square_end`` marks the last word of a square
+    with columns 0 to ``last_column``, of elements of width code ``width``; ``last`` the last step of the command.
     """
     return data.StructLayout({
         "beat": 1,
@@ -50,6 +50,7 @@ def step_layout(config: CoreConfig) -> data.StructLayout:
         "element_mask": SKEW_BITS,
         "rows_left": 16,
         "beyond": 1,
+        "beat_index": square_bits(config),
         "index": square_bits(config),
         "word": 1,
         "shift": exact_log2(config.axi_data_bytes),
@@ -66,9 +67,9 @@ class StripWalk(wiring.Component):
 
     A word that is not aligned needs two beats, the second of which the next word of its row needs again: it is kept, so
     that every beat is read once. The first beat of each row is read ahead, for the first strip before everything else, for
-    others in the last square of the strip before: there the last word of a row often needs no beat of its own. So steps
-    are beats, or words where these are more, and those of the first strip that are read ahead. Rows that all begin with a
-    beat need nothing ahead.
+    others in the last square of the strip before: there the last word of a row often needs no beat of its own. When fewer rows
+    follow than are there, they are read in such places as far as possible. So a step without a beat is a last word of that
+    kind, where nothing is left to read ahead. Rows that all begin with a beat need nothing ahead.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ class StripWalk(wiring.Component):
 
         # Where the steps are: in rows read ahead of everything, in a square, or in the second step of a row of its last one.
         opening, second, first_square = Signal(), Signal(), Signal()
-        index = Signal(square_bits(self._config))
+        index, ahead_index = Signal(square_bits(self._config)), Signal(square_bits(self._config))
         # Address of the second beat of the word (the only one when aligned), in this row, in the first row of the square, in
         # the first row of the next strip; and the first byte of the next row to be read ahead.
         place, square, next_strip, ahead = Signal(64), Signal(64), Signal(64), Signal(64)
@@ -115,7 +116,7 @@ class StripWalk(wiring.Component):
         left = Signal.like(walk.row_bytes)
 
         height = Signal(bits_for(2 * beat_bytes))
-        last_square, last_row, fits, reads_ahead = Signal(), Signal(), Signal(), Signal()
+        last_square, last_row, fits, wants_ahead, reads_ahead = Signal(), Signal(), Signal(), Signal(), Signal()
         takes_ahead, row_done, last = Signal(), Signal(), Signal()
         word = ~opening & ~second
         m.d.comb += [
@@ -124,7 +125,9 @@ class StripWalk(wiring.Component):
             last_row.eq((index + 1 == height) | (Mux(opening, ahead_left, row_left) == 1)),
             # The last word of a row can be whole without a beat of its own.
             fits.eq(~aligned & last_square & (place[:bits] + left <= beat_bytes)),
-            reads_ahead.eq(~aligned & last_square & (ahead_left != 0)),
+            # No row reads ahead twice, so from here on every one has to.
+            wants_ahead.eq(ahead_left + index >= height),
+            reads_ahead.eq(~aligned & last_square & (ahead_left != 0) & (fits | wants_ahead)),
             takes_ahead.eq(opening | second | (fits & reads_ahead)),
             row_done.eq(~word | fits | ~reads_ahead),
             last.eq(word & last_square & (row_left == 1)),
@@ -145,6 +148,7 @@ class StripWalk(wiring.Component):
                 out.element_mask.eq(element_mask(walk.element_shift)),
                 out.rows_left.eq(Mux(takes_ahead, ahead_left, row_left)),
                 out.beyond.eq(beat & address[self._config.axi_address_bits :].any()),
+                out.beat_index.eq(Mux(takes_ahead, ahead_index, index)),
                 out.index.eq(index),
                 out.word.eq(word),
                 out.shift.eq(place[:bits]),
@@ -160,7 +164,13 @@ class StripWalk(wiring.Component):
         with m.If(free & active):
             m.d.sync += second.eq(~row_done)
             with m.If(takes_ahead):
-                m.d.sync += [ahead.eq(ahead + walk.stride), ahead_left.eq(ahead_left - 1)]
+                m.d.sync += [
+                    ahead.eq(ahead + walk.stride),
+                    ahead_left.eq(ahead_left - 1),
+                    ahead_index.eq(ahead_index + 1),
+                ]
+            with m.If(row_done & last_row & (opening | last_square)):
+                m.d.sync += ahead_index.eq(0)
             with m.If(row_done):
                 m.d.sync += index.eq(Mux(last_row, 0, index + 1))
                 with m.If(opening):
@@ -192,6 +202,7 @@ class StripWalk(wiring.Component):
                 second.eq(0),
                 first_square.eq(1),
                 index.eq(0),
+                ahead_index.eq(0),
                 place.eq(first),
                 square.eq(first),
                 ahead.eq(command.base),
