@@ -293,6 +293,7 @@ LATER_FAULTS = {
     "both tiles in the second row": (Move("U8", 32, 3, 32, 0x10FF0, 0x2000, 512, **TILES), {0x12, 0x13}),
     "the first tile in the second row": (Move("U8", 32, 3, 32, 0x10FF0, 0x2000, 512, **TILES), {0x12, 0x15}),
     "the second tile beyond the addresses": (Move("U8", 32, 3, 32, LIMIT - 0x10, -0x2000 % 2**64, 512, **TILES), {LIMIT // PAGE - 3}),
+    "an element of a row that begins on the page before": (Move("U32", 16, 8, 16, 0x10FDE, 0x2000, 1024), {0x11, 0x13}),
     "the second block of the first row": (Move("U8", 64, 8, 64, 0x10FE0, 0x2000, 4096, layout="ND2ZN"), {0x11, 0x12}),
     "the second block of the third row": (Move("U8", 64, 8, 64, 0x10FE0, 0x2000, 4096, layout="ND2ZN"), {0x15, 0x16}),
     "an element that begins on the page before": (Move("U32", 16, 8, 16, 0x10FDE, 0x2000, 1024, layout="ND2ZN"), {0x11, 0x12}),
@@ -317,6 +318,34 @@ async def an_earlier_row_that_fails_later_is_told(dut, stall):
         assert done["fault_address"] == expected, f"{name}: {done['fault_address']:#x}, not {expected:#x}"
     assert all(address + beats * VECTOR <= LIMIT for address, beats in bench.memory.writes)
     await bench.finish()
+
+
+@cocotb.test(timeout_time=20, timeout_unit="ms")
+@cocotb.parametrize(after=[3, 8, 14, 20])
+async def a_dead_bus_keeps_what_it_was_shown(dut, after):
+    """It dies that many cycles after the command; the record is that of the oldest of two bursts a row without an answer."""
+    bench = Bench(dut, latency=9)
+    await start(dut)
+    move = Move("U32", 13, 12, 13, 0x10FDE, 0x2000, 1024)
+    rows = [move.base + number * move.stride for number in range(move.valid_rows)]
+    firsts = [first for row in rows for first in (row, row + (0x11000 - move.base) // 4 * 4)]
+    bench.commands.put(move.store_command(3))
+    await bench.commands.drained()
+    await cycles(dut, after)
+    memory = bench.memory
+    memory.stall = 1.0
+    await cycles(dut, 30)
+    names = ["awvalid", "awaddr", "awlen", "wvalid", "wdata", "wstrb", "wlast"]
+    shown = [memory.pin(name).value for name in names]
+    answered = len(memory.writes) - len(memory._addresses) - len(memory._answers)
+    dut.expired.value = 1
+    for _ in range(60):
+        await RisingEdge(dut.clk)
+        assert [memory.pin(name).value for name in names] == shown
+    assert dut.idle.value == 0
+    (done,) = bench.done.received
+    assert (done["tag"], done["fault"], done["rule"]) == (3, 1, Rule.WATCHDOG)
+    assert done["fault_address"] == firsts[answered], f"{done['fault_address']:#x}, {answered} answers"
 
 
 @cocotb.test(timeout_time=20, timeout_unit="ms")

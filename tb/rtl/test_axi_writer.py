@@ -59,15 +59,17 @@ def pieces_of(job, stride, rows, group_rows):
     """Yield (addresses, what the piece must say) of each beat of a job."""
     row_bytes = job["last_byte"] + 1
     for chunk, block, slot in chunks_of(job["base"], stride, rows, row_bytes, group_rows):
-        at, begins = chunk.start, bool(job["begins"])
+        at, starts = chunk.start, True
         row_ends = (block + 1) * BLOCK >= row_bytes or not group_rows
         while at < chunk.stop:
             stop = min(chunk.stop, at - at % BEAT + BEAT)
             end = stop == chunk.stop
-            place = {"kept": block > 0, "slot": slot, "place": job["place"]} if begins else {}
+            place = (
+                {name: job[name] for name in ("begins", "place")} | {"kept": block > 0, "slot": slot} if starts else {}
+            )
             half = end and row_ends and job["odd_nibble"]
-            yield range(at, stop), {"chunk_end": end, "begins": begins, "half": half, "beyond": 0, **place}
-            at, begins = stop, False
+            yield range(at, stop), {"chunk_end": end, "starts": starts, "half": half, "beyond": 0, **place}
+            at, starts = stop, False
 
 
 @cocotb.test(timeout_time=20, timeout_unit="ms")
@@ -122,12 +124,12 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall, by_blocks):
             # Jobs may write the same bytes: the last one wins.
             first = base + rng.choice([0, number]) if number else base
             first = min(first, RAM_BYTES - row_bytes - max(0, stride * (rows - 1)))
-            place = 0 if by_blocks else rng.randrange(BEAT)
             for row in range(1 if by_blocks else rows):
+                place = 0 if by_blocks else rng.randrange(BEAT)
                 last = by_blocks or row == rows - 1
                 job = {
                     "base": first + row * stride, "last_byte": row_bytes - 1, "odd_nibble": int(odd), "place": place,
-                    "begins": int(row == 0), "ends_tile": int(last), "final": int(last and number == count - 1),
+                    "begins": int(by_blocks or rng.random() < 0.5), "ends_tile": int(last), "final": int(last and number == count - 1),
                 }  # fmt: skip
                 pending.extend(pieces_of(job, stride, rows if by_blocks else 1, group_rows))
                 jobs.put(job)

@@ -22,7 +22,10 @@ BYTES = [
         "an_earlier_row_that_fails_later_is_told", "data_does_not_wait_for_its_address",
     )
     for stall in (0.0, 0.4)
-] + ["a_row_beyond_the_addresses_leaves_the_half_byte_alone"]  # fmt: skip
+] + [
+    "a_row_beyond_the_addresses_leaves_the_half_byte_alone",
+    *(f"a_dead_bus_keeps_what_it_was_shown/after={after}" for after in (3, 8, 14, 20)),
+]  # fmt: skip
 TRAPS = ["known_traps_are_avoided/stall=0.0", "an_earlier_row_that_fails_later_is_told/stall=0.0"]
 CYCLES = [f"cycles_stay_within_the_bound/latency={latency}" for latency in (1, 10, 50)]
 

@@ -4,12 +4,11 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import bits_for, exact_log2
+from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 
 from ..axi import write_data_layout
-from ..layouts import byte_count_bits
 from .assembler import rotate_bytes
 from .chunks import slot_bits, transposes
 from .store_pieces import store_piece_layout
@@ -26,8 +25,6 @@ class BeatAligner(wiring.Component):
 
     Members
     -------
-    pitch_bytes : In
-        From row to row in the tile.
     nibble : In(4)
         Upper half of the last byte of a piece that is ``half``.
     pieces : In(stream of store_piece_layout(config))
@@ -38,7 +35,6 @@ class BeatAligner(wiring.Component):
         W.
     """
 
-    pitch_bytes: Signal
     nibble: Signal
     pieces: stream.Interface
     lines: stream.Interface
@@ -47,7 +43,6 @@ class BeatAligner(wiring.Component):
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "pitch_bytes": In(byte_count_bits(config)),
             "nibble": In(4),
             "pieces": In(stream.Signature(store_piece_layout(config))),
             "lines": In(stream.Signature(config.vector_bytes * 8)),
@@ -60,38 +55,32 @@ class BeatAligner(wiring.Component):
         vector_bytes = self._config.vector_bytes
         bits = exact_log2(vector_bytes)
         piece = self.pieces.p
-        last_offset = Signal(len(self.pitch_bytes) + 1)
+        last_place = Signal(bits)
         last_held = Signal(vector_bytes * 8)
-        last_line = Signal(len(last_offset) - bits)
         last_holds = Signal()
-        last_next_row = Signal.like(last_offset)
 
-        # A piece that begins does not go on where the one before it ended, unless it has already taken a line.
+        # A chunk begins at its own place, in the line held if it does not begin a new one; a rest that is kept takes its place.
+        # ``opened``: the piece has already taken the first of its two lines.
         opened = Signal()
-        begins = Signal()
-        offset, next_row = Signal.like(last_offset), Signal.like(last_offset)
-        held, holds = Signal.like(last_held), Signal()
-        place, line = offset[:bits], offset[bits:]
+        place = Signal(bits)
+        held, here = Signal.like(last_held), Signal()
+        end = Signal(bits + 1)
         rest = Signal(self._rest_layout())
         kept = self._keep_rests(m, rest)
         m.d.comb += [
-            begins.eq(piece.begins & ~opened),
-            offset.eq(Mux(begins, Mux(piece.kept, kept.place, piece.place), last_offset)),
-            next_row.eq(Mux(begins, piece.place + self.pitch_bytes, last_next_row)),
-            held.eq(Mux(begins, kept.line, last_held)),
-            holds.eq(Mux(begins, piece.kept & (kept.place != 0), last_holds)),
+            place.eq(Mux(piece.starts, Mux(piece.kept, kept.place, piece.place), last_place)),
+            held.eq(Mux(piece.starts & piece.kept & ~opened, kept.line, last_held)),
+            here.eq(opened | Mux(piece.starts, ~piece.begins | (piece.kept & (kept.place != 0)), last_holds)),
+            # Of the last byte.
+            end.eq(place + (piece.last_lane - piece.lane)[:bits]),
         ]
-        count = Signal(bits_for(vector_bytes))
-        m.d.comb += count.eq(piece.last_lane - piece.lane + 1)
         spans = Signal()
-        here = Signal()
         needs_line = Signal()
         sends = Signal()
         skips = piece.beyond
         able = sends & (self.lines.valid | ~needs_line)
         m.d.comb += [
-            spans.eq(place + count > vector_bytes),
-            here.eq(holds & (begins | (last_line == line))),
+            spans.eq(end[bits]),
             needs_line.eq(~here | spans),
             # A piece of two new lines takes the first one without sending anything.
             sends.eq(here | ~spans),
@@ -99,29 +88,18 @@ class BeatAligner(wiring.Component):
             self.pieces.ready.eq((self.beats.ready | skips) & able),
             self.lines.ready.eq(self.pieces.valid & needs_line & (self.beats.ready | skips | ~sends)),
             self.beats.p.last.eq(piece.burst_end),
+            rest.place.eq(end + 1),
+            rest.line.eq(Mux(needs_line, self.lines.payload, held)),
         ]
         takes_line = self.lines.valid & self.lines.ready
         sent = self.pieces.valid & self.pieces.ready
-        with m.If(takes_line | sent):
-            m.d.sync += [
-                opened.eq(~sent),
-                last_offset.eq(offset),
-                last_next_row.eq(next_row),
-                last_held.eq(held),
-                last_line.eq(Mux(begins, line, last_line)),
-                last_holds.eq(holds),
-            ]
-        with m.If(takes_line):
-            m.d.sync += [last_held.eq(self.lines.payload), last_line.eq(line + here), last_holds.eq(1)]
         with m.If(sent):
-            m.d.sync += last_offset.eq(offset + count)
-            with m.If(piece.chunk_end):
-                m.d.sync += [last_offset.eq(next_row), last_next_row.eq(next_row + self.pitch_bytes)]
-        m.d.comb += [
-            rest.place.eq(place + count),
-            rest.line.eq(Mux(needs_line, self.lines.payload, held)),
-        ]
-        self._turn(m, place, spans, Mux(here, held, self.lines.payload))
+            m.d.sync += [last_held.eq(held), last_place.eq(rest.place), last_holds.eq(rest.place.any())]
+        with m.If(takes_line):
+            m.d.sync += last_held.eq(self.lines.payload)
+        with m.If(takes_line | sent):
+            m.d.sync += opened.eq(~sent)
+        self._turn(m, place, here, spans, held)
         return m
 
     def _rest_layout(self) -> data.StructLayout:
@@ -145,27 +123,25 @@ class BeatAligner(wiring.Component):
         ]
         return read.data
 
-    def _turn(self, m: Module, place: Value, spans: Value, first: Value) -> None:
-        """Make the beat of ``first``, from ``place`` on, and the next line."""
+    def _turn(self, m: Module, place: Value, here: Value, spans: Value, held: Value) -> None:
+        """Make the beat of the line held, from ``place`` on, and the next one; of that alone if the line is not ``here``."""
         vector_bytes = self._config.vector_bytes
         bits = exact_log2(vector_bytes)
         piece = self.pieces.p
         merged = Signal(vector_bytes * 8)
         turned = Signal(vector_bytes * 8)
-        end = Signal(bits_for(vector_bytes))
         m.d.comb += [
             merged.eq(Cat(
                 # Bytes that are not strobed must hold still, too: the next line is used only when it has to be there.
-                Mux(spans & (place > byte), self.lines.payload.word_select(byte, 8), first.word_select(byte, 8))
+                Mux(~here | (spans & (place > byte)), self.lines.payload.word_select(byte, 8), held.word_select(byte, 8))
                 for byte in range(vector_bytes)
             )),
             turned.eq(rotate_bytes(m, merged, (piece.lane - place)[:bits])),
-            end.eq(piece.last_lane + 1),
         ]  # fmt: skip
         for byte in range(vector_bytes):
             content = turned.word_select(byte, 8)
-            half = piece.half & (end == byte + 1)
+            half = piece.half & (piece.last_lane == byte)
             m.d.comb += [
                 self.beats.p.data.word_select(byte, 8).eq(Cat(content[:4], Mux(half, self.nibble, content[4:]))),
-                self.beats.p.strb[byte].eq((piece.lane <= byte) & (end > byte)),
+                self.beats.p.strb[byte].eq((piece.lane <= byte) & (piece.last_lane >= byte)),
             ]

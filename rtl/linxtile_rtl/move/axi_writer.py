@@ -10,7 +10,7 @@ from linxtile.config import CoreConfig
 from ..axi import INCR, read_signature, write_data_layout, write_signature
 from .answers import Answers
 from .bursts import BurstCut
-from .chunks import ChunkWalk, command_layout, job_layout
+from .chunks import ChunkWalk, command_layout, job_layout, transposes
 from .nibble import NibbleGate
 from .rows import element_mask, element_start
 from .store_pieces import StorePieces, store_piece_layout
@@ -200,12 +200,19 @@ class AxiWriter(wiring.Component):
 
     def _look(self, m: Module, cut: BurstCut, answers: Answers, looks: Value) -> Value:
         """Count the bursts of the second walk and keep the element of each; return whether it is the one that failed."""
-        burst = cut.bursts.p
-        first = Cat(Mux(answers.at_end, burst.last, burst.address[: len(burst.last)]), burst.address[len(burst.last) :])
+        burst, address = cut.bursts.p, self.result.p.address
+        bits = len(burst.last)
+        byte = Mux(answers.at_end, burst.last, burst.address[:bits])
+        element = Signal(bits)
+        m.d.comb += element.eq(element_start(byte, burst.skew, element_mask(self.move.element_shift)))
         steps = looks & cut.bursts.valid
         m.d.comb += [answers.restart.eq(self.again), answers.step.eq(steps)]
         with m.If(steps):
-            m.d.sync += self.result.p.address.eq(
-                element_start(first, burst.skew, element_mask(self.move.element_shift))
-            )
+            m.d.sync += address[:bits].eq(element)
+            # An element can begin in the block before.
+            with m.If(element <= byte):
+                m.d.sync += address[bits:].eq(burst.address[bits:])
+            with m.Elif(transposes(self._config)):
+                m.d.sync += address[bits:].eq(burst.address[bits:] - 1)
+            # Otherwise the burst before, which is of the same row, was there.
         return steps & answers.found

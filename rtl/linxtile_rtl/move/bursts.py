@@ -20,7 +20,8 @@ def store_burst_layout(config: CoreConfig) -> data.StructLayout:
 
     ``address`` is its first needed byte, ``last`` the low bits of the address of its last one, which is in the same block of
     :func:`~linxtile_rtl.axi.burst_bytes`; ``length`` are AXI's beats minus one. ``skew`` are the low bits of the row's start.
-    ``beyond`` marks an address at or above ``2**axi_address_bits``: no access. ``chunk_end`` marks the last burst of the chunk,
+    ``beyond`` marks an address at or above ``2**axi_address_bits``: no access. ``starts`` and ``chunk_end`` mark the first and
+    the last burst of the chunk,
     and only there the note's ``row_goes_on``, ``block_goes_on``, ``half``, ``ends_tile`` and ``final`` count.
     """
     return data.StructLayout({
@@ -29,6 +30,7 @@ def store_burst_layout(config: CoreConfig) -> data.StructLayout:
         "length": 8,
         "skew": SKEW_BITS,
         "beyond": 1,
+        "starts": 1,
         "chunk_end": 1,
         "note": chunk_note_layout(config),
     })  # fmt: skip
@@ -65,7 +67,7 @@ class BurstCut(wiring.Component):
         chunk = Signal(chunk_layout(self._config))
         # Of the last byte of the chunk, from the start of the block on in which the burst is.
         end = Signal(max(block_bits, byte_count_bits(self._config)) + 1)
-        active, final = Signal(), Signal()
+        active, starts, final = Signal(), Signal(), Signal()
         burst = self.bursts.p
         m.d.comb += [
             final.eq(~end[block_bits:].any()),
@@ -75,6 +77,7 @@ class BurstCut(wiring.Component):
             burst.length.eq(burst.last[beat_bits:] - chunk.address[beat_bits:block_bits]),
             burst.skew.eq(chunk.skew),
             burst.beyond.eq(chunk.address[self._config.axi_address_bits :].any()),
+            burst.starts.eq(starts),
             burst.chunk_end.eq(final),
             burst.note.eq(chunk.note),
             self.chunks.ready.eq(~active | (self.bursts.ready & final)),
@@ -83,7 +86,7 @@ class BurstCut(wiring.Component):
             m.d.sync += [
                 chunk.address.eq(Cat(Const(0, block_bits), chunk.address[block_bits:] + 1)),
                 end[block_bits:].eq(end[block_bits:] - 1),
-                chunk.note.begins.eq(0),
+                starts.eq(0),
                 active.eq(~final),
             ]
         with m.If(self.chunks.valid & self.chunks.ready):
@@ -91,5 +94,6 @@ class BurstCut(wiring.Component):
                 chunk.eq(self.chunks.payload),
                 end.eq(self.chunks.p.address[:block_bits] + self.chunks.p.last_byte),
                 active.eq(1),
+                starts.eq(1),
             ]
         return m

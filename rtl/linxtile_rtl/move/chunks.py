@@ -41,7 +41,7 @@ def command_layout(config: CoreConfig) -> data.StructLayout:
 def job_layout(config: CoreConfig) -> data.StructLayout:
     """What is written in one go: a row, or by blocks all rows of a tile; the first at ``base``, ``last_byte`` + 1 bytes each.
 
-    ``begins``: the first byte is byte ``place`` of a tile line that no job before it has touched. ``ends_tile``: the next job is
+    The first byte is byte ``place`` of its tile line, one that no job before it has touched if it ``begins``. ``ends_tile``: the next job is
     of another tile, or of the next row when rows are written one after the other over all tiles. ``final`` marks the last job
     of its command.
     """
@@ -59,8 +59,8 @@ def job_layout(config: CoreConfig) -> data.StructLayout:
 def chunk_note_layout(config: CoreConfig) -> data.StructLayout:
     """What a chunk has to do with others.
 
-    ``slot`` is the number of its row in the group. ``begins``: its bytes begin at ``place`` of a line that no chunk before it
-    has touched; or, ``kept``, they go on behind those of the same row in the block before. ``row_goes_on`` in a later block,
+    ``slot`` is the number of its row in the group. Its bytes begin at ``place`` of a line, one that no chunk before it has
+    touched if it ``begins``; or, ``kept``, they go on behind those of the same row in the block before. ``row_goes_on`` in a later block,
     ``block_goes_on`` with the next row. ``half``: of the last byte only the lower half is written. ``ends_tile`` and ``final``
     mark the last chunk of a job that has them.
     """

@@ -1,36 +1,39 @@
 """Cuts a store into jobs, the rows of its tiles, in an order in which the last write wins."""
 
-from amaranth.hdl import Const, Module, Mux, ResetInserter, Signal, Value
+from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 
-from ..layouts import CELL_BYTES, byte_count_bits, line_bits, store_layout
+from ..layouts import CELL_BYTES, byte_count_bits, store_layout
 from .chunks import command_layout, job_layout, slot_bits, transposes
-from .parts import PartWalk
+from .lines import lies_in_cells, row_lines_layout
 from .transposer import ROW_BITS
 
 __all__ = ["JobWalk", "tile_job_layout"]
 
 
 def tile_job_layout(config: CoreConfig) -> data.StructLayout:
-    """A job for the bus (``rows``), and where the tile has its first row if it ``begins``.
+    """A job for the bus (``rows``), and its ``lines`` in the tile; one that ``joins`` is on the bus with the job before.
 
-    That row begins in line ``tile_line``; when cells lie across rows, it is row ``band_row`` of the cells that begin there.
+    When cells lie across rows, the first row is row ``band_row`` of the cells that begin with the first line.
     """
-    return data.StructLayout({"rows": job_layout(config), "tile_line": line_bits(config), "band_row": ROW_BITS})
+    return data.StructLayout(
+        {"rows": job_layout(config), "joins": 1, "lines": row_lines_layout(config), "band_row": ROW_BITS}
+    )
 
 
 class JobWalk(wiring.Component):
     """Keep a command and give its jobs: tile by tile, or row by row where the order of writing matters.
 
-    A job is a row of a tile; contiguous rows are one, and where cells lie across the rows all rows of a tile are one job.
+    A job is a row of a tile. Contiguous rows are one, on the bus only if they lie in cells; where cells lie across the rows all rows
+    of a tile are one job.
 
     Elements are written row by row over all tiles, and the last write wins. That can be seen only when rows overlap in memory. Then
     each row is written alone where tiles would otherwise write several at a time, or after each other: when there are several, or
-    when cells lie across the rows. An odd last nibble asks for that order, too. A tile without valid bytes costs a cycle.
+    when cells lie across the rows. An odd last nibble asks for that order, too.
 
     Parameters
     ----------
@@ -47,8 +50,6 @@ class JobWalk(wiring.Component):
         The command under way.
     move : Out(command_layout(config))
         What its jobs have in common.
-    pitch_bytes : Out
-        From row to row in the tile, where rows lie along those of the tile.
     jobs : Out(stream of tile_job_layout(config))
         From the cycle after the command on.
     """
@@ -60,97 +61,141 @@ class JobWalk(wiring.Component):
             "again": In(1),
             "kept": Out(store_layout(config)),
             "move": Out(command_layout(config)),
-            "pitch_bytes": Out(byte_count_bits(config)),
             "jobs": Out(stream.Signature(tile_job_layout(config))),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
-        """Two walks, one inside the other: over the tiles, and over the rows, by base and place, from those of the command on."""
+        """Two walks, one inside the other: over the tiles of a row and over the rows of a tile."""
         m = Module()
         config = self._config
         bits = exact_log2(config.vector_bytes)
-        parts = PartWalk(config=config, command=store_layout(config))
-        m.submodules.parts = ResetInserter(self.again)(parts)
-        part, job = parts.parts.p, self.jobs.p
-        kept = self.kept
-        active = Signal()
+        job, kept = self.jobs.p, self.kept
         transposed = kept.transposed if transposes(config) else Const(0)
-        by_rows = self._by_rows(m, transposed)
+        by_cells = kept.by_cells if lies_in_cells(config) else Const(0)
+        active, by_rows, last_row, last_tile = Signal(), Signal(), Signal(), Signal()
+        starts = (self.command.valid & self.command.ready) | self.again
+        taken = self.jobs.valid & self.jobs.ready
+        tile_over, row_over = taken & (by_rows | last_row), taken & (~by_rows | last_tile)
+
+        # The first row has its number in the command.
+        row_begun, rows_left = Signal(), Signal.like(kept.valid_rows)
+        rows = Mux(row_begun, rows_left, kept.valid_rows)
+        m.d.comb += last_row.eq((rows == 1) | (kept.contiguous & ~by_cells) | (transposed & ~by_rows))
+        number, row_bytes = self._tiles(m, last_tile, tile_over, starts)
+        if config.move_tiles > 1 or transposes(config):
+            several = (number != 0) | ~last_tile
+            m.d.comb += by_rows.eq((self._overlap(m) & (several | transposed)) | (transposed & kept.odd_nibble))
+
         # Place of the row in the tile: its first byte, or the band of rows that lie in the same cells and the row in it.
-        offset, step = Signal(byte_count_bits(config)), Signal(byte_count_bits(config))
-        band_row = Signal(ROW_BITS)
+        place, line, band_row = Signal(bits), Signal(byte_count_bits(config) - bits), Signal(ROW_BITS)
+        step = Signal(byte_count_bits(config))
         band_end = transposed & (band_row + 1 == Const(2 * CELL_BYTES) >> kept.width)
         with m.If(transposed):
             m.d.comb += step.eq(Mux(band_end, kept.cell_step << exact_log2(CELL_BYTES), 0))
         with m.Else():
-            m.d.comb += step.eq(Mux(kept.by_cells, CELL_BYTES, kept.pitch_bytes))
+            m.d.comb += step.eq(Mux(by_cells, CELL_BYTES, kept.pitch_bytes))
 
-        # Rows behind the first one have their base and their number in registers.
-        begun = Signal()
-        next_base, rows_left = Signal.like(kept.base), Signal.like(kept.valid_rows)
-        base, rows = Signal.like(kept.base), Signal.like(kept.valid_rows)
-        last_row, row_over, over = Signal(), Signal(), Signal()
+        # From the start of the row's first line on: its last byte, and where the next row begins.
+        last_byte, next_place = Signal.like(step), Signal.like(step)
+        row_last, area_last = Signal.like(step), Signal.like(step)
+        shares = Signal()
         m.d.comb += [
-            base.eq(Mux(begun, next_base, kept.base)),
-            rows.eq(Mux(begun, rows_left, kept.valid_rows)),
-            last_row.eq((rows == 1) | kept.contiguous | (transposed & ~by_rows)),
-            over.eq(parts.command.valid & parts.command.ready & (~by_rows | last_row)),
-        ]
-        with m.If(by_rows):
-            m.d.comb += row_over.eq(parts.command.valid & parts.command.ready)
-        with m.Else():
-            m.d.comb += row_over.eq(self.jobs.valid & self.jobs.ready)
-        m.d.comb += [
-            self.pitch_bytes.eq(Mux(kept.by_cells, kept.row_cells << exact_log2(CELL_BYTES), kept.pitch_bytes)),
+            row_last.eq(row_bytes - 1),
+            area_last.eq(kept.area_bytes - 1),
+            last_byte.eq(place + Mux(kept.contiguous & ~by_cells, area_last, row_last)),
+            next_place.eq(place + step),
             self.move.stride.eq(kept.stride),
-            # Rows without a gap are one row.
-            self.move.rows.eq(Mux(by_rows | kept.contiguous, 1, kept.valid_rows)),
-            self.move.element_shift.eq(part.element_shift),
+            self.move.rows.eq(Mux(by_rows, 1, kept.valid_rows)),
+            self.move.element_shift.eq(Mux(kept.width == 0, 0, kept.width - 1)),
             self.move.by_blocks.eq(transposed),
             self.move.group_rows.eq(Const(1 << slot_bits(config)) >> kept.width),
-            parts.command.valid.eq(active),
-            parts.command.payload.eq(kept),
-            parts.command.p.base.eq(base),
-            parts.parts.ready.eq((self.jobs.ready & (by_rows | last_row)) | part.empty),
-            self.jobs.valid.eq(parts.parts.valid & ~part.empty),
-            job.rows.base.eq(part.base),
-            job.rows.last_byte.eq(Mux(kept.contiguous, kept.area_bytes, part.row_bytes) - 1),
-            job.rows.odd_nibble.eq(part.odd_nibble),
-            job.rows.place.eq(offset[:bits]),
-            job.rows.begins.eq(by_rows | ~begun),
-            job.rows.ends_tile.eq(by_rows | last_row),
-            job.rows.final.eq(part.ends_rows & last_row),
-            job.tile_line.eq(part.tile_line + offset[bits:]),
-            job.band_row.eq(band_row),
             self.command.ready.eq(~active),
+            self.jobs.valid.eq(active),
+            job.rows.base.eq(
+                self._base(m, taken, starts, by_rows, last_row, last_tile, Mux(by_rows, number == 0, ~row_begun))
+            ),
+            job.rows.last_byte.eq(Mux(kept.contiguous, area_last, row_last)),
+            job.rows.odd_nibble.eq(kept.odd_nibble & last_tile),
+            job.rows.place.eq(place),
+            job.rows.begins.eq(~job.lines.shares),
+            job.rows.ends_tile.eq(by_rows | last_row),
+            job.rows.final.eq(last_tile & (last_row | kept.contiguous)),
+            job.joins.eq(kept.contiguous & row_begun),
+            job.lines.line.eq(kept.tile_lines[number] + line + job.lines.shares),
+            job.lines.lines.eq(last_byte[bits:]),
+            job.lines.shares.eq(shares & row_begun & ~by_rows & ~by_cells),
+            job.band_row.eq(band_row),
         ]
         with m.If(row_over):
-            m.d.sync += [begun.eq(~last_row), next_base.eq(base + kept.stride), rows_left.eq(rows - 1)]
-            with m.If(by_rows):
-                m.d.sync += [offset.eq(offset + step), band_row.eq(Mux(band_end, 0, band_row + 1))]
-        with m.If(over):
-            m.d.sync += active.eq(0)
-        starts = self.command.valid & self.command.ready
-        with m.If(starts):
+            m.d.sync += [
+                row_begun.eq(~last_row),
+                rows_left.eq(rows - 1),
+                place.eq(next_place[:bits]),
+                line.eq(line + next_place[bits:]),
+                shares.eq(next_place[bits:] == last_byte[bits:]),
+                band_row.eq(Mux(band_end, 0, band_row + 1)),
+            ]
+        with m.If(starts | (row_over & last_row)):
+            m.d.sync += [place.eq(0), line.eq(0), band_row.eq(0)]
+        with m.If(self.command.valid & self.command.ready):
             m.d.sync += kept.eq(self.command.payload)
-        with m.If(starts | self.again):
-            m.d.sync += [active.eq(1), begun.eq(0), offset.eq(0), band_row.eq(0)]
+        with m.If(starts):
+            m.d.sync += [active.eq(1), row_begun.eq(0)]
+        with m.Elif(taken & last_row & last_tile):
+            m.d.sync += active.eq(0)
         return m
 
-    def _by_rows(self, m: Module, transposed: Value) -> Value:
-        """Return whether each row has to be written alone."""
-        if self._config.move_tiles == 1 and not transposes(self._config):
-            return Const(0)
+    def _tiles(self, m: Module, last: Signal, over: Value, starts: Value) -> tuple[Signal, Value]:
+        """Go through the tiles with valid bytes; return the number of this one and its bytes of a row, and drive ``last``."""
+        kept = self.kept
+        number, rest = Signal(range(max(2, self._config.move_tiles))), Signal.like(kept.row_bytes)
+        left = Mux(number == 0, kept.row_bytes, rest)
+        behind = Signal(len(rest) + 1)
+        m.d.comb += [
+            behind.eq(left - kept.part_bytes),
+            # A single tile takes its row whole; of several the last one never has more than its share.
+            last.eq((kept.tile_count == 1) | behind[-1] | (behind == 0)),
+        ]
+        with m.If(over):
+            m.d.sync += [number.eq(Mux(last, 0, number + 1)), rest.eq(behind)]
+        with m.If(starts):
+            m.d.sync += number.eq(0)
+        return number, Mux(last, left, kept.part_bytes)
+
+    def _base(
+        self,
+        m: Module,
+        taken: Value,
+        starts: Value,
+        by_rows: Value,
+        last_row: Value,
+        last_tile: Value,
+        inner_begins: Value,
+    ) -> Value:
+        """Return the address of the job; one adder goes on from it, or, behind the inner walk, from the one that it began with."""
+        kept = self.kept
+        base, next_base, first_base = Signal(64), Signal(64), Signal(64)
+        begun = Signal()
+        inner_ends = Mux(by_rows, last_tile, last_row)
+        m.d.comb += base.eq(Mux(begun, next_base, kept.base))
+        with m.If(taken):
+            m.d.sync += next_base.eq(
+                Mux(inner_ends & ~inner_begins, first_base, base)
+                + Mux(inner_ends == by_rows, kept.stride, kept.part_bytes)
+            )
+            with m.If(inner_begins):
+                m.d.sync += first_base.eq(base)
+        with m.If(taken | starts):
+            m.d.sync += begun.eq(~starts)
+        return base
+
+    def _overlap(self, m: Module) -> Value:
+        """Return whether rows share bytes in memory."""
         kept = self.kept
         bits = len(kept.row_bytes)
-        overlap, several, by_rows = Signal(), Signal(), Signal()
+        overlap = Signal()
         upper, lower = kept.stride[bits:], kept.stride[:bits]
-        m.d.comb += [
-            overlap.eq(
-                (~upper.any() & (lower < kept.row_bytes))
-                | (upper.all() & ((-lower)[:bits] < kept.row_bytes) & lower.any())
-            ),
-            several.eq((kept.tile_count != 1) & (kept.row_bytes > kept.part_bytes)),
-            by_rows.eq((overlap & (several | transposed)) | (transposed & kept.odd_nibble)),
-        ]
-        return by_rows
+        m.d.comb += overlap.eq(
+            (~upper.any() & (lower < kept.row_bytes)) | (upper.all() & ((-lower)[:bits] < kept.row_bytes) & lower.any())
+        )
+        return overlap

@@ -1,16 +1,15 @@
 """Asks the tile RAM for the lines that hold valid bytes, where the rows of memory lie along those of the tile."""
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 
-from ..layouts import byte_count_bits, cell_count_bits, line_bits
-from .cells import CellPlace
+from ..layouts import CELL_BYTES, byte_count_bits, cell_count_bits, line_bits
 
-__all__ = ["LineWalk", "lies_in_cells", "source_layout", "source_rows_layout"]
+__all__ = ["LineWalk", "lies_in_cells", "row_lines_layout"]
 
 
 def lies_in_cells(config: CoreConfig) -> bool:
@@ -18,27 +17,15 @@ def lies_in_cells(config: CoreConfig) -> bool:
     return not config.move_layouts.isdisjoint({"NZ2ND", "ZN2DN"})
 
 
-def source_layout(config: CoreConfig) -> data.StructLayout:
-    """Where all tiles of a command have their rows.
+def row_lines_layout(config: CoreConfig) -> data.StructLayout:
+    """Lines with valid bytes of one row: from ``line`` on, ``lines`` + 1 of them, or only ``lines`` if it ``shares`` one.
 
-    There are ``rows`` of them, ``pitch_bytes`` apart. Tiles ``by_cells`` have them in cells, ``row_cells`` a row, as in
-    :func:`~linxtile_rtl.layouts.load_layout`; the pitch is then that of ``row_cells``.
+    That one is the first, and the row before has it, too; ``line`` is the one after it then.
     """
     return data.StructLayout({
-        "rows": 16,
-        "pitch_bytes": byte_count_bits(config),
-        "by_cells": 1,
-        "row_cells": cell_count_bits(config),
-        "cell_step": cell_count_bits(config),
-    })  # fmt: skip
-
-
-def source_rows_layout(config: CoreConfig) -> data.StructLayout:
-    """Valid part of one tile: ``row_bytes`` of each row; the first row begins at byte ``place`` of line ``tile_line``."""
-    return data.StructLayout({
-        "row_bytes": byte_count_bits(config),
-        "tile_line": line_bits(config),
-        "place": exact_log2(config.vector_bytes),
+        "line": line_bits(config),
+        "lines": byte_count_bits(config) - exact_log2(config.vector_bytes),
+        "shares": 1,
     })  # fmt: skip
 
 
@@ -47,86 +34,51 @@ class LineWalk(wiring.Component):
 
     Members
     -------
-    source : In(source_layout(config))
-        Of the command; holds still while it has tiles under way.
-    tiles : In(stream of source_rows_layout(config))
-        Tiles, one after the other without a pause.
+    by_cells : In(1), cell_step : In
+        Of the command, while it has rows under way: rows are cut into cells of 32 bytes, so many cells apart.
+    rows : In(stream of row_lines_layout(config))
+        Rows, one after the other without a pause.
     requests : Out(stream of line numbers)
         For the tile RAM.
     """
 
-    source: data.View
-    tiles: stream.Interface
+    by_cells: Signal
+    cell_step: Signal
+    rows: stream.Interface
     requests: stream.Interface
 
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "source": In(source_layout(config)),
-            "tiles": In(stream.Signature(source_rows_layout(config))),
+            "by_cells": In(1),
+            "cell_step": In(cell_count_bits(config)),
+            "rows": In(stream.Signature(row_lines_layout(config))),
             "requests": Out(stream.Signature(line_bits(config))),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
-        """Keep the line and the last line of the row; a row begins after the last line of the row before."""
+        """Keep the next line and the number of those behind it."""
         m = Module()
-        bits = exact_log2(self._config.vector_bytes)
-        pitch = self.source.pitch_bytes
-        tile_line = Signal.like(self.tiles.p.tile_line)
-        rows = Signal.like(self.source.rows)
-        active = Signal()
-        row_start = Signal(len(pitch) + 1)
-        row_last = Signal.like(row_start)
-        line = Signal(len(row_start) - bits)
-
-        last_line = row_last[bits:]
-        next_start = (row_start + pitch)[: len(row_start)]
-        empty = Signal()
-        row_done = Signal()
-        starts = self.tiles.valid & self.tiles.ready
-        steps = self.requests.valid & self.requests.ready
+        row = Signal(row_lines_layout(self._config))
+        active, last = Signal(), Signal()
         m.d.comb += [
-            empty.eq(line > last_line),
-            self.requests.valid.eq(active & ~empty),
-            self.requests.payload.eq(
-                tile_line + self._place(m, line, start=starts, next_line=steps, next_row=row_done)
-            ),
-            row_done.eq(active & (empty | (self.requests.ready & (line == last_line)))),
-            self.tiles.ready.eq(~active | (row_done & (rows == 1))),
+            last.eq(row.lines == row.shares),
+            self.requests.valid.eq(active),
+            self.requests.payload.eq(row.line),
+            self.rows.ready.eq(~active | (self.requests.ready & last)),
         ]
-        with m.If(steps):
-            m.d.sync += line.eq(line + 1)
-        with m.If(row_done):
-            next_line = next_start[bits:]
-            m.d.sync += [
-                line.eq(Mux(next_line > last_line, next_line, last_line + 1)),
-                row_start.eq(next_start),
-                row_last.eq(row_last + pitch),
-                rows.eq(rows - 1),
-                active.eq(rows != 1),
-            ]
-        with m.If(starts):
-            m.d.sync += [
-                tile_line.eq(self.tiles.p.tile_line),
-                rows.eq(self.source.rows),
-                active.eq(1),
-                line.eq(0),
-                row_start.eq(self.tiles.p.place),
-                row_last.eq(self.tiles.p.place + self.tiles.p.row_bytes - 1),
-            ]
+        with m.If(active & self.requests.ready):
+            m.d.sync += [row.line.eq(self._next(row.line)), row.lines.eq(row.lines - 1), active.eq(~last)]
+        with m.If(self.rows.valid & self.rows.ready):
+            m.d.sync += [row.eq(self.rows.payload), active.eq(self.rows.p.lines.any() | ~self.rows.p.shares)]
         return m
 
-    def _place(self, m: Module, line: Signal, *, start: Value, next_line: Value, next_row: Value) -> Value:
-        """Return where the tile has ``line``, which the walk counts row by row."""
+    def _next(self, line: Value) -> Value:
+        """Return the line after ``line`` in its row."""
         if not lies_in_cells(self._config):
-            return line
-        m.submodules.cells = cells = CellPlace(config=self._config)
-        m.d.comb += [
-            cells.row_cells.eq(self.source.row_cells),
-            cells.cell_step.eq(self.source.cell_step),
-            cells.start.eq(start),
-            cells.line.eq(line),
-            cells.next_line.eq(next_line),
-            cells.next_row.eq(next_row),
-        ]
-        return Mux(self.source.by_cells, cells.here, line)
+            return line + 1
+        # A tile begins with a cell.
+        bits = exact_log2(CELL_BYTES // self._config.vector_bytes)
+        inside, cell = line[:bits], line[bits:]
+        cells = Mux(inside.all(), Mux(self.by_cells, self.cell_step, 1), 0)
+        return Cat((inside + 1)[:bits], (cell + cells)[: len(cell)])

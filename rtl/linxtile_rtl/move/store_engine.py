@@ -25,7 +25,7 @@ class StoreEngine(wiring.Component):
     memory it is a cycle more, and the 32 / element bytes lines of a block that is read before the first beat; each block takes
     as long as its lines where they are more than its beats. Rows that overlap take longer when they have to be written one
     after the other (:class:`~linxtile_rtl.move.jobs.JobWalk`). An odd last nibble costs a read and the wait for all older
-    rows, each row.
+    bursts, each row. A fault is reported as many cycles later as bursts come before the one that failed.
 
     Parameters
     ----------
@@ -100,13 +100,11 @@ class StoreEngine(wiring.Component):
             lines.jobs.payload.eq(jobs.jobs.payload),
             lines.kept.eq(jobs.kept),
             lines.rows.eq(jobs.move.rows),
-            lines.pitch_bytes.eq(jobs.pitch_bytes),
             lines.drop.eq(drop),
             jobs.command.payload.eq(self.command.payload),
             jobs.command.valid.eq(self.command.valid & takes_command),
             self.command.ready.eq(jobs.command.ready & takes_command),
             writer.move.eq(jobs.move),
-            aligner.pitch_bytes.eq(jobs.pitch_bytes),
             aligner.nibble.eq(writer.nibble),
             writer.expired.eq(self.expired),
             self.waits.eq(writer.waits),
@@ -114,13 +112,13 @@ class StoreEngine(wiring.Component):
         with m.If(self.command.valid & self.command.ready):
             m.d.sync += tag.eq(self.command.p.tag)
 
-        # Lines are asked for tile by tile, and while the writer has still addresses of the tile before to send.
+        # Lines of the next job are asked for while the writer has still addresses of this one to send.
         to_lines, to_writer = Signal(), Signal()
-        wants_lines = jobs.jobs.p.rows.begins & ~writer.retracing & ~to_lines
+        wants_lines, wants_writer = ~writer.retracing & ~to_lines, ~jobs.jobs.p.joins & ~to_writer
         m.d.comb += [
             lines.jobs.valid.eq(jobs.jobs.valid & wants_lines),
-            writer.jobs.valid.eq(jobs.jobs.valid & ~to_writer),
-            jobs.jobs.ready.eq((~wants_lines | lines.jobs.ready) & (to_writer | writer.jobs.ready)),
+            writer.jobs.valid.eq(jobs.jobs.valid & wants_writer),
+            jobs.jobs.ready.eq((~wants_lines | lines.jobs.ready) & (~wants_writer | writer.jobs.ready)),
         ]
         with m.If(over | writer.again | (jobs.jobs.valid & jobs.jobs.ready)):
             m.d.sync += [to_lines.eq(0), to_writer.eq(0)]

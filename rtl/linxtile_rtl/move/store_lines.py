@@ -7,8 +7,8 @@ from amaranth.lib.wiring import In, Out
 
 from linxtile.config import CoreConfig
 
-from ..layouts import byte_count_bits, store_layout
-from ..tile_ram import line_read_signature
+from ..layouts import store_layout
+from ..tile_ram import BUFFERED_LINES, line_read_signature
 from .chunks import transposes
 from .columns import ColumnLines
 from .jobs import tile_job_layout
@@ -16,7 +16,7 @@ from .lines import LineWalk
 
 __all__ = ["StoreLines"]
 
-JOBS_AHEAD = 4
+JOBS_AHEAD = 2
 """Jobs whose addresses may be ahead of their lines."""
 
 
@@ -25,8 +25,8 @@ class StoreLines(wiring.Component):
 
     Members
     -------
-    kept : In(store_layout(config)), rows : In(16), pitch_bytes : In
-        Of the command, while it has jobs under way; ``rows`` are those of a job.
+    kept : In(store_layout(config)), rows : In(16)
+        Of the command, while it has jobs under way; ``rows`` are those of a job whose cells lie across them.
     jobs : In(stream of tile_job_layout(config))
         Jobs.
     read : Out(line_read_signature(config))
@@ -44,7 +44,6 @@ class StoreLines(wiring.Component):
         super().__init__({
             "kept": In(store_layout(config)),
             "rows": In(16),
-            "pitch_bytes": In(byte_count_bits(config)),
             "jobs": In(stream.Signature(tile_job_layout(config))),
             "read": Out(line_read_signature(config)),
             "lines": Out(stream.Signature(config.vector_bytes * 8)),
@@ -71,16 +70,11 @@ class StoreLines(wiring.Component):
             waiting.w_en.eq(self.jobs.valid),
             waiting.w_data.eq(self.jobs.payload),
             self.jobs.ready.eq(waiting.w_rdy),
-            waiting.r_en.eq(walk.tiles.ready),
-            walk.tiles.valid.eq(waiting.r_rdy & ~transposed),
-            walk.tiles.p.row_bytes.eq(job.rows.last_byte + 1),
-            walk.tiles.p.tile_line.eq(job.tile_line),
-            walk.tiles.p.place.eq(job.rows.place),
-            walk.source.rows.eq(self.rows),
-            walk.source.pitch_bytes.eq(self.pitch_bytes),
-            walk.source.by_cells.eq(self.kept.by_cells),
-            walk.source.row_cells.eq(self.kept.row_cells),
-            walk.source.cell_step.eq(self.kept.cell_step),
+            waiting.r_en.eq(walk.rows.ready),
+            walk.rows.valid.eq(waiting.r_rdy & ~transposed),
+            walk.rows.payload.eq(job.lines),
+            walk.by_cells.eq(self.kept.by_cells),
+            walk.cell_step.eq(self.kept.cell_step),
             request.valid.eq(walk.requests.valid),
             request.payload.eq(walk.requests.payload),
             walk.requests.ready.eq(request.ready),
@@ -105,7 +99,8 @@ class StoreLines(wiring.Component):
                 turned.responses.payload.eq(response.payload),
             ]
 
-        owed = Signal(range(config.lines + 1))
+        # The tile RAM takes no request whose answer has no place.
+        owed = Signal(range(BUFFERED_LINES + 1))
         m.d.sync += owed.eq(owed + (request.valid & request.ready) - (response.valid & response.ready))
         m.d.comb += [
             # A line that the tile RAM was asked for cannot be taken back.
@@ -128,7 +123,7 @@ class StoreLines(wiring.Component):
             columns.tiles.valid.eq(valid & self.kept.transposed),
             columns.tiles.p.row_bytes.eq(job.rows.last_byte + 1),
             columns.tiles.p.odd_nibble.eq(job.rows.odd_nibble),
-            columns.tiles.p.tile_line.eq(job.tile_line),
+            columns.tiles.p.tile_line.eq(job.lines.line),
             columns.tiles.p.band_row.eq(job.band_row),
         ]
         return columns

@@ -18,8 +18,9 @@ BURSTS_AHEAD = 4
 
 
 def _place_layout(config: CoreConfig) -> data.StructLayout:
-    """What is the same for all pieces of a burst but ``begins``, which is that of the first one."""
+    """What is the same for all pieces of a burst but ``starts``, which is that of the first one."""
     return data.StructLayout({
+        "starts": 1,
         "begins": 1,
         "kept": 1,
         "slot": slot_bits(config),
@@ -31,7 +32,7 @@ def _place_layout(config: CoreConfig) -> data.StructLayout:
 def store_piece_layout(config: CoreConfig) -> data.StructLayout:
     """Bytes of one beat, from ``lane`` to ``last_lane``, and their place in the tile.
 
-    ``burst_end`` marks the last piece of its burst, ``chunk_end`` of its chunk. ``begins``, ``kept``, ``slot``, ``place``: as in
+    ``burst_end`` marks the last piece of its burst, ``chunk_end`` of its chunk, ``starts`` the first one. ``begins``, ``kept``, ``slot``, ``place``: as in
     :func:`~linxtile_rtl.move.chunks.chunk_note_layout`. ``half``: of the last byte only the lower half is written. ``beyond``
     stands for an access that may not be made.
     """
@@ -87,6 +88,7 @@ class StorePieces(wiring.Component):
             given.length.eq(burst.length),
             given.chunk_end.eq(burst.chunk_end),
             given.half.eq(note.half & burst.chunk_end),
+            given.place.starts.eq(burst.starts),
             given.place.beyond.eq(burst.beyond),
             waiting.w_en.eq(self.bursts.valid),
             waiting.w_data.eq(given),
@@ -105,7 +107,7 @@ class StorePieces(wiring.Component):
             m.d.comb += given.place[name].eq(note[name])
         for name, _ in places:
             m.d.comb += piece[name].eq(oldest.place[name])
-        m.d.comb += piece.begins.eq(oldest.place.begins & first)
+        m.d.comb += piece.starts.eq(oldest.place.starts & first)
         with m.If(self.pieces.valid & self.pieces.ready):
             m.d.sync += beat.eq(Mux(final, 0, beat + 1))
         return m
