@@ -86,6 +86,9 @@ class JobWalk(wiring.Component):
             several = (number != 0) | ~last_tile
             m.d.comb += by_rows.eq((self._overlap(m) & (several | transposed)) | (transposed & kept.odd_nibble))
 
+        inner_begins, inner_ends = Mux(by_rows, number == 0, ~row_begun), Mux(by_rows, last_tile, last_row)
+        base = self._base(m, taken, starts, inner_begins, inner_ends, inner_ends == by_rows)
+
         # Place of the row in the tile: its first byte, or the band of rows that lie in the same cells and the row in it.
         place, line, band_row = Signal(bits), Signal(byte_count_bits(config) - bits), Signal(ROW_BITS)
         step = Signal(byte_count_bits(config))
@@ -111,9 +114,7 @@ class JobWalk(wiring.Component):
             self.move.group_rows.eq(Const(1 << slot_bits(config)) >> kept.width),
             self.command.ready.eq(~active),
             self.jobs.valid.eq(active),
-            job.rows.base.eq(
-                self._base(m, taken, starts, by_rows, last_row, last_tile, Mux(by_rows, number == 0, ~row_begun))
-            ),
+            job.rows.base.eq(base),
             job.rows.last_byte.eq(Mux(kept.contiguous, area_last, row_last)),
             job.rows.odd_nibble.eq(kept.odd_nibble & last_tile),
             job.rows.place.eq(place),
@@ -163,25 +164,16 @@ class JobWalk(wiring.Component):
         return number, Mux(last, left, kept.part_bytes)
 
     def _base(
-        self,
-        m: Module,
-        taken: Value,
-        starts: Value,
-        by_rows: Value,
-        last_row: Value,
-        last_tile: Value,
-        inner_begins: Value,
+        self, m: Module, taken: Value, starts: Value, inner_begins: Value, inner_ends: Value, to_next_row: Value
     ) -> Value:
-        """Return the address of the job; one adder goes on from it, or, behind the inner walk, from the one that it began with."""
+        """Return the address of the job; the next one is a step from it or, after the inner walk, from that walk's first one."""
         kept = self.kept
         base, next_base, first_base = Signal(64), Signal(64), Signal(64)
         begun = Signal()
-        inner_ends = Mux(by_rows, last_tile, last_row)
         m.d.comb += base.eq(Mux(begun, next_base, kept.base))
         with m.If(taken):
             m.d.sync += next_base.eq(
-                Mux(inner_ends & ~inner_begins, first_base, base)
-                + Mux(inner_ends == by_rows, kept.stride, kept.part_bytes)
+                Mux(inner_ends & ~inner_begins, first_base, base) + Mux(to_next_row, kept.stride, kept.part_bytes)
             )
             with m.If(inner_begins):
                 m.d.sync += first_base.eq(base)
