@@ -24,8 +24,8 @@ __all__ = ["CLOCK_NANOSECONDS", "CoreSession", "Event", "HangError", "find_salt"
 
 CLOCK_NANOSECONDS = 10
 ADDRESS_BITS_OF_A_PAGE = 12
-REGISTERS_CLEAR = (1 << INDEX_BITS) + 1
-"""Cycles after a reset until the core takes registers and a start."""
+REGISTERS_CLEAR = (1 << INDEX_BITS) + 2
+"""Cycles after a reset, which arrives a cycle late, until the core takes registers and a start."""
 CHANNELS = ("ar", "r", "aw", "w", "b")
 UNKNOWN = -1
 """Stands for a byte of the simulated memory that the program may have changed."""

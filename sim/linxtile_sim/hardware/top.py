@@ -1,9 +1,9 @@
 # amaranth: UnusedElaboratable=no
 """The core with everything around it in simulated hardware; Python wakes once a retired block."""
 
-from amaranth.hdl import ClockSignal, Instance, Module, Mux, Signal
+from amaranth.hdl import ClockDomain, ClockSignal, DomainRenamer, Instance, Module, Mux, ResetSignal, Signal
 from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import Flow, In, Out
 
 from linxtile.config import CoreConfig
 from linxtile_rtl.core import TILE_WRITERS, trace_signature
@@ -32,8 +32,14 @@ def event_layout(config: CoreConfig) -> data.StructLayout:
     })  # fmt: skip
 
 
+INSIDE = "inside"
+"""Clock domain of everything: the clock of the port, and its reset a cycle later."""
+SETTINGS = ("latency", "jitter", "stalls", "longest_rest", "dies", "transfers", "salt")
+"""Members of the host that change between programs only."""
+
+
 class SimulationTop(wiring.Component):
-    """Core, program fetch and memory.
+    """Core, program fetch and memory. The reset and the :data:`SETTINGS` of the host arrive a cycle late.
 
     Members
     -------
@@ -88,16 +94,21 @@ class SimulationTop(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Wire the parts; keep one digest per block in flight."""
         m = Module()
-        m.submodules.core = core = ObservedCore(config=self._config)
-        m.submodules.aligner = aligner = WordAligner(config=self._config)
-        m.submodules.memory = memory = SimulatedMemory(config=self._config)
-        m.submodules.axi_rules = rules = AxiRules(config=self._config)
+        core = ObservedCore(config=self._config)
+        aligner = WordAligner(config=self._config)
+        memory = SimulatedMemory(config=self._config)
+        rules = AxiRules(config=self._config)
+        inside = DomainRenamer(INSIDE)
+        m.submodules.core = inside(core)
+        m.submodules.aligner = inside(aligner)
+        m.submodules.memory = inside(memory)
+        m.submodules.axi_rules = inside(rules)
+        self._register_inputs(m, memory)
         kind = core.retire.p.kind
         wiring.connect(m, aligner.o, core.words)
         wiring.connect(m, aligner.request, memory.fetch)
         wiring.connect(m, memory.answer, aligner.response)
         wiring.connect(m, core.memory, memory.axi)
-        wiring.connect(m, wiring.flipped(self.host), memory.host)
         m.d.comb += [
             *rules.watch(core.memory),
             self.axi_broken.eq(rules.broken),
@@ -124,18 +135,18 @@ class SimulationTop(wiring.Component):
             "simulation_tiles",
             p_ADDRESS_BITS=line_bits(self._config),
             p_BYTES=self._config.vector_bytes,
-            i_clk=ClockSignal(),
+            i_clk=ClockSignal(INSIDE),
             i_read_address=self.tile_line,
             o_read_data=self.tile_value,
             **{f"i_write_{place}_valid": write.valid for place, write in enumerate(core.trace)},
             **{f"i_write_{place}_address": write.payload.line for place, write in enumerate(core.trace)},
             **{f"i_write_{place}_data": write.payload.data for place, write in enumerate(core.trace)},
         )
-        m.d.sync += self.cycle.eq(self.cycle + 1)
+        m.d[INSIDE] += self.cycle.eq(self.cycle + 1)
         digest = self._tile_digests(m, core)
         m.d.comb += memory.written_clear.eq(core.retire.valid)
         with m.If(core.retire.valid):
-            m.d.sync += [
+            m.d[INSIDE] += [
                 self.event_toggle.eq(~self.event_toggle),
                 self.event.record.eq(core.retire.payload),
                 self.event.stages.eq(core.stages),
@@ -147,6 +158,27 @@ class SimulationTop(wiring.Component):
                 self.event.flags.eq(core.flags),
             ]
         return m
+
+    def _register_inputs(self, m: Module, memory: SimulatedMemory) -> None:
+        """Put a register between the ports and what half of the design would hang on.
+
+        A simulator that compiles has to evaluate all that an input reaches whenever Python may have written to it: with the
+        reset alone that is the next state of every register.
+        """
+        m.domains += (domain := ClockDomain(INSIDE, local=True))
+        reset = Signal(init=1, reset_less=True)
+        m.d.sync += reset.eq(ResetSignal())
+        m.d.comb += [domain.clk.eq(ClockSignal()), domain.rst.eq(reset)]
+        for name, member in host_signature(self._config).members.items():
+            outer, inner = getattr(self.host, name), getattr(memory.host, name)
+            pairs = zip(outer, inner, strict=True) if member.dimensions else [(outer, inner)]
+            for port, wire in pairs:
+                if member.flow is Flow.In:
+                    m.d.comb += port.eq(wire)
+                elif name in SETTINGS:
+                    m.d.sync += wire.eq(port)
+                else:
+                    m.d.comb += wire.eq(port)
 
     def _tile_digests(self, m: Module, core: ObservedCore) -> Signal:
         """Sum the lines that each block in flight has written; return the digest of the block that retires."""
@@ -167,7 +199,7 @@ class SimulationTop(wiring.Component):
             # A fault discards every younger block too, with what it has written.
             leaving = core.retire.valid & ((core.retire.p.tag == tag) | (core.retire.p.kind == BlockKind.FAULT))
             added = sum(Mux(valid & (of == tag), addition, 0) for valid, of, addition in additions)
-            m.d.sync += digest.eq(Mux(leaving, 0, digest) + added)
+            m.d[INSIDE] += digest.eq(Mux(leaving, 0, digest) + added)
             with m.If(core.retire.p.tag == tag):
                 m.d.comb += retiring.eq(digest)
         return retiring
