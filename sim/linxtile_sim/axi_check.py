@@ -8,6 +8,8 @@ from typing import Any
 import cocotb
 from cocotb.triggers import RisingEdge
 
+from .pins import is_high, number
+
 __all__ = ["AxiChecker", "AxiError", "AxiProtocol", "Burst"]
 
 PAGE_BYTES = 4096
@@ -197,18 +199,19 @@ class AxiChecker(AxiProtocol):
             if valid is None or ready is None:
                 continue
             handles = {field: getattr(dut, f"{prefix}_{channel}{field}", None) for field in fields}
-            yield channel, (valid, ready, {field: handle for field, handle in handles.items() if handle is not None})
+            numbers = {field: number(handle) for field, handle in handles.items() if handle is not None}
+            yield channel, (is_high(valid), is_high(ready), numbers)
 
     async def _run(self) -> None:
+        in_reset = is_high(self._reset)
         while True:
             await RisingEdge(self._clock)
-            if self._reset.value == 1:
+            if in_reset():
                 continue
-            seen = {}
+            seen: dict[str, tuple[bool, bool, dict[str, int]]] = {}
             for channel, (valid, ready, fields) in self._channels.items():
-                if valid.value == 1:
-                    payload = {field: int(handle.value) for field, handle in fields.items()}
-                    seen[channel] = (True, ready.value == 1, payload)
+                if valid():
+                    seen[channel] = (True, ready(), {field: read() for field, read in fields.items()})
                 else:
                     seen[channel] = (False, False, {})
             self.edge(seen)

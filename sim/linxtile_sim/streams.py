@@ -16,6 +16,8 @@ from amaranth.lib import enum as amaranth_enum
 from cocotb.clock import Clock
 from cocotb.triggers import Event, RisingEdge, with_timeout
 
+from .pins import driver, is_high, number
+
 __all__ = ["HoldChecker", "Sink", "Source", "cycles", "pack", "start", "unpack"]
 
 CLOCK_NANOSECONDS = 10
@@ -35,20 +37,40 @@ def pack(shape: ShapeLike, value: Any) -> int:
 
 def unpack(shape: ShapeLike, bits: int) -> Any:
     """Return what ``bits`` mean: a dict for a structure, a list for an array, an enum member if the code has one, an int."""
+    known = _DECODERS.get(id(shape))
+    if known is None:
+        if len(_DECODERS) == MOST_DECODERS:
+            _DECODERS.clear()
+        # The shape is kept beside its decoder: while it lives no other object has its identity.
+        known = _DECODERS[id(shape)] = (shape, _decoder(shape))
+    return known[1](bits)
+
+
+MOST_DECODERS = 64
+_DECODERS: dict[int, tuple[ShapeLike, Callable[[int], Any]]] = {}
+
+
+def _decoder(shape: ShapeLike) -> Callable[[int], Any]:
+    """Return :func:`unpack` of one shape; asking Amaranth for widths and places at every payload costs more than simulating."""
     if isinstance(shape, ShapeCastable) and not isinstance(shape, amaranth_enum.EnumType):
         layout = data.Layout.cast(shape)
-        fields = {
-            key: unpack(field.shape, bits >> field.offset & ((1 << Shape.cast(field.shape).width) - 1))
+        fields = [
+            (key, field.offset, (1 << Shape.cast(field.shape).width) - 1, _decoder(field.shape))
             for key, field in layout
-        }
-        return list(fields.values()) if isinstance(layout, data.ArrayLayout) else fields
+        ]
+        if isinstance(layout, data.ArrayLayout):
+            return lambda bits: [decode(bits >> offset & mask) for _, offset, mask, decode in fields]
+        return lambda bits: {key: decode(bits >> offset & mask) for key, offset, mask, decode in fields}
     cast = Shape.cast(shape)
-    if cast.signed and bits >> (cast.width - 1):
-        bits -= 1 << cast.width
     if isinstance(shape, amaranth_enum.EnumType):
-        members: dict[str, Any] = dict(shape.__members__)
-        return {member.value: member for member in members.values()}.get(bits, bits)
-    return bits
+        names: dict[str, Any] = dict(shape.__members__)
+        members = {member.value: member for member in names.values()}
+        return lambda bits: members.get(value := _signed(bits, cast), value)
+    return lambda bits: _signed(bits, cast)
+
+
+def _signed(bits: int, shape: Shape) -> int:
+    return bits - (1 << shape.width) if shape.signed and bits >> (shape.width - 1) else bits
 
 
 async def start(dut: Any, *, reset_cycles: int = 2) -> None:
@@ -84,9 +106,8 @@ class _Stream:
         self._ready = getattr(dut, f"{name}_ready")
         # A stream can carry nothing but the fact that it carries: then Verilog has no payload port.
         self._payload = getattr(dut, f"{name}_payload", None)
-
-    def _bits(self) -> int:
-        return 0 if self._payload is None else int(self._payload.value)
+        self._in_reset, self._is_valid, self._is_ready = map(is_high, (self._reset, self._valid, self._ready))
+        self._bits = (lambda: 0) if self._payload is None else number(self._payload)
 
     def _show(self, bits: int) -> Any:
         return bits if self.shape is None else unpack(self.shape, bits)
@@ -135,15 +156,15 @@ class Source(_Stream):
     async def _run(self) -> None:
         while True:
             await RisingEdge(self._clock)
-            if self._reset.value == 1:
+            if self._in_reset():
                 continue
-            if self._valid.value == 1 and self._ready.value == 1:
+            if (valid := self._is_valid()) and self._is_ready():
                 self._queue.popleft()
                 self._valid.value = 0
                 self._scramble()
                 if not self._queue:
                     self._empty.set()
-            elif self._valid.value == 1:
+            elif valid:
                 continue
             if self._queue and self.random.random() >= self.stall:
                 self._valid.value = 1
@@ -183,7 +204,7 @@ class Sink(_Stream):
         self.ready = True
         self._check = check
         self._arrived = Event()
-        self._ready.value = 0
+        self._drive = driver(self._ready, 0)
         HoldChecker(dut, name, shape=shape)
         cocotb.start_soon(self._run())
 
@@ -202,13 +223,13 @@ class Sink(_Stream):
     async def _run(self) -> None:
         while True:
             await RisingEdge(self._clock)
-            if self._reset.value == 0 and self._valid.value == 1 and self._ready.value == 1:
+            if self._is_valid() and self._is_ready() and self._reset.value == 0:
                 payload = self._show(self._bits())
                 self.received.append(payload)
                 self._arrived.set()
                 if self._check is not None:
                     self._check(payload)
-            self._ready.value = int(self.ready and self.random.random() >= self.stall)
+            self._drive(int(self.ready and self.random.random() >= self.stall))
 
 
 class HoldChecker(_Stream):
@@ -222,11 +243,11 @@ class HoldChecker(_Stream):
         stalled: int | None = None
         while True:
             await RisingEdge(self._clock)
-            if self._reset.value == 1:
+            if self._in_reset():
                 stalled = None
                 continue
-            assert self._valid.value.is_resolvable, f"{self.name}: valid is {self._valid.value}"
-            valid = self._valid.value == 1
+            valid = self._is_valid()
+            assert valid or self._valid.value.is_resolvable, f"{self.name}: valid is {self._valid.value}"
             if stalled is not None:
                 assert valid, f"{self.name}: took back {self._show(stalled)} before it was taken"
                 bits = self._bits()

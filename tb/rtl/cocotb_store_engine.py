@@ -12,6 +12,7 @@ from linxtile.config import CoreConfig
 from linxtile.isa.faults import Rule
 from linxtile_rtl.layouts import done_layout, store_layout
 from linxtile_sim.axi_check import AxiChecker
+from linxtile_sim.pins import is_high, number
 from linxtile_sim.streams import HoldChecker, Sink, Source, cycles, start
 from linxtile_sim.unit import parameters
 
@@ -46,22 +47,31 @@ class TileLines:
         return random.Random(f"line {number}").randbytes(VECTOR)
 
     async def _run(self):
-        dut = self.dut
+        dut, line_number = self.dut, number(self.dut.read_request_payload)
+        in_reset, has_response, takes_response, has_request, takes_request = (
+            is_high(getattr(dut, name))
+            for name in (
+                "rst",
+                "read_response_valid",
+                "read_response_ready",
+                "read_request_valid",
+                "read_request_ready",
+            )
+        )
         while True:
             await RisingEdge(dut.clk)
             self._now += 1
-            if dut.rst.value == 1:
+            if in_reset():
                 continue
-            if dut.read_response_valid.value == 1 and dut.read_response_ready.value == 1:
+            shown = has_response()
+            if shown and takes_response():
                 self._queue.popleft()
                 dut.read_response_valid.value = 0
                 shown = False
-            else:
-                shown = dut.read_response_valid.value == 1
-            if dut.read_request_valid.value == 1 and dut.read_request_ready.value == 1:
-                number = int(dut.read_request_payload.value)
-                self.requested.append(number)
-                self._queue.append((self._now + 1, number))
+            if has_request() and takes_request():
+                line = line_number()
+                self.requested.append(line)
+                self._queue.append((self._now + 1, line))
             if not shown and self._queue and self._queue[0][0] <= self._now and self.rng.random() >= self.stall:
                 dut.read_response_valid.value = 1
                 dut.read_response_payload.value = int.from_bytes(self.line(self._queue[0][1]), "little")
@@ -102,10 +112,11 @@ class Bench:
         return {**self.memory.snapshot(), **pages}
 
     def compare(self, move, expected):
-        for number, page in expected.items():
-            got = self.memory.page(number * PAGE)
-            at = next((k for k in range(PAGE) if got[k] != page[k]), None)
-            assert at is None, f"{move}: byte at {number * PAGE + at:#x} is {got[at]:#x}, not {page[at]:#x}"
+        for place, page in expected.items():
+            got = self.memory.page(place * PAGE)
+            if got != page:
+                at = next(k for k in range(PAGE) if got[k] != page[k])
+                raise AssertionError(f"{move}: byte at {place * PAGE + at:#x} is {got[at]:#x}, not {page[at]:#x}")
 
     async def finish(self):
         await cycles(self.dut, 3)

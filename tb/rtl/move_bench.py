@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import cocotb
 from cocotb.triggers import RisingEdge
 
+from linxtile_sim.pins import driver, is_high, number
+
 PAGE = 4096
 SLVERR = 2
 ELEMENTS = {"U4x2": 0.5, "U8": 1, "U16": 2, "U32": 4, "U64": 8}
@@ -267,6 +269,8 @@ class AxiMemory:
         self.writes = []
         self.read_beats = 0
         self.dut, self.prefix = dut, prefix
+        self._pins = {}
+        self._in_reset = is_high(dut.rst)
         self._queue = deque()
         self._addresses = deque()
         self._answers = deque()
@@ -275,10 +279,19 @@ class AxiMemory:
         self._now = 0
         self._has_reads = hasattr(dut, f"{prefix}_arvalid")
         self._has_writes = hasattr(dut, f"{prefix}_awvalid")
-        for name in (["arready", "rvalid"] if self._has_reads else []) + (
-            ["awready", "wready", "bvalid"] if self._has_writes else []
-        ):
-            self.pin(name).value = 0
+        driven = ("arready", "rvalid") * self._has_reads + ("awready", "wready", "bvalid") * self._has_writes
+        self._drive = {name: driver(self.pin(name), 0) for name in driven}
+        channels = ("ar", "r") * self._has_reads + ("aw", "w", "b") * self._has_writes
+        self._valid = {channel: is_high(self.pin(f"{channel}valid")) for channel in channels}
+        self._ready = {channel: is_high(self.pin(f"{channel}ready")) for channel in channels}
+        fields = ("araddr", "arlen") * self._has_reads + (
+            "awaddr",
+            "awlen",
+            "wdata",
+            "wstrb",
+            "wlast",
+        ) * self._has_writes
+        self._seen = {name: number(self.pin(name)) for name in fields}
         # A payload without valid is noise.
         for name in (["rdata", "rresp", "rlast", "rid"] if self._has_reads else []) + (
             ["bresp", "bid"] if self._has_writes else []
@@ -287,7 +300,9 @@ class AxiMemory:
         cocotb.start_soon(self._run())
 
     def pin(self, name):
-        return getattr(self.dut, f"{self.prefix}_{name}")
+        if name not in self._pins:
+            self._pins[name] = getattr(self.dut, f"{self.prefix}_{name}")
+        return self._pins[name]
 
     def page(self, address):
         number = address // PAGE
@@ -312,13 +327,13 @@ class AxiMemory:
         return self.rng.random() >= self.stall
 
     def _took(self, channel):
-        return self.pin(f"{channel}valid").value == 1 and self.pin(f"{channel}ready").value == 1
+        return self._valid[channel]() and self._ready[channel]()
 
     async def _run(self):
         while True:
             await RisingEdge(self.dut.clk)
             self._now += 1
-            if self.dut.rst.value == 1:
+            if self._in_reset():
                 continue
             if self._has_reads:
                 self._read_channels()
@@ -329,12 +344,12 @@ class AxiMemory:
         if self._took("r"):
             self.read_beats += 1
             self._queue.popleft()
-            self.pin("rvalid").value = 0
+            self._drive["rvalid"](0)
             r_free = True
         else:
-            r_free = self.pin("rvalid").value == 0
+            r_free = not self._valid["r"]()
         if self._took("ar"):
-            address, length = int(self.pin("araddr").value), int(self.pin("arlen").value)
+            address, length = self._seen["araddr"](), self._seen["arlen"]()
             assert address % self.data_bytes == 0 and address % PAGE + (length + 1) * self.data_bytes <= PAGE
             self.reads.append((address, length + 1))
             for beat in range(length + 1):
@@ -347,18 +362,18 @@ class AxiMemory:
             self.pin("rresp").value = SLVERR if self.fails(address) else 0
             self.pin("rlast").value = int(last)
             self.pin("rid").value = 0
-            self.pin("rvalid").value = 1
-        self.pin("arready").value = int(self._open())
+            self._drive["rvalid"](1)
+        self._drive["arready"](int(self._open()))
 
     def _write_channels(self):
         if self._took("b"):
             self._answers.popleft()
-            self.pin("bvalid").value = 0
+            self._drive["bvalid"](0)
             b_free = True
         else:
-            b_free = self.pin("bvalid").value == 0
+            b_free = not self._valid["b"]()
         if self._took("aw"):
-            address, length = int(self.pin("awaddr").value), int(self.pin("awlen").value)
+            address, length = self._seen["awaddr"](), self._seen["awlen"]()
             assert address % self.data_bytes == 0 and address % PAGE + (length + 1) * self.data_bytes <= PAGE
             self.writes.append((address, length + 1))
             self._addresses.append((address, length))
@@ -367,16 +382,16 @@ class AxiMemory:
         if b_free and self._answers and self._answers[0][0] <= self._now and self._open():
             self.pin("bresp").value = self._answers[0][1]
             self.pin("bid").value = 0
-            self.pin("bvalid").value = 1
-        self.pin("awready").value = int(self._open() and (not self.address_after_data or self.pin("wvalid").value == 1))
+            self._drive["bvalid"](1)
+        self._drive["awready"](int(self._open() and (not self.address_after_data or self._valid["w"]())))
         # Data is taken once its address is here.
-        self.pin("wready").value = int(bool(self._addresses) and self._open())
+        self._drive["wready"](int(bool(self._addresses) and self._open()))
 
     def _store_beat(self):
         address, length = self._addresses[0]
-        data, strobes = int(self.pin("wdata").value), int(self.pin("wstrb").value)
+        data, strobes = self._seen["wdata"](), self._seen["wstrb"]()
         at = address + self._beat * self.data_bytes
-        assert int(self.pin("wlast").value) == (self._beat == length), f"w: last misplaced in the burst to {address:#x}"
+        assert self._seen["wlast"]() == (self._beat == length), f"w: last misplaced in the burst to {address:#x}"
         for lane in range(self.data_bytes):
             if strobes >> lane & 1 and not self.fails(at):
                 self.write(at + lane, data >> 8 * lane & 0xFF)

@@ -43,6 +43,8 @@ class Bench:
     def __init__(self, dut, config, *, stall=0.0, latency=(1, 1), seed=0):
         self.dut, self.config, self.stall, self.latency = dut, config, stall, latency
         self.rng = random.Random(f"{cocotb.RANDOM_SEED}/{seed}")
+        self._commands = {engine: layout(config) for engine, layout in ENGINES.items()}
+        self._retired, self._state, self._done = retire_layout(config), state_layout(config), done_layout(config)
         self.reference = Reference(config)
         self.discarded = None
         self.over = False
@@ -211,7 +213,7 @@ class Bench:
             self.shown = False
             return
         if not self.shown:
-            self._check_record(unpack(retire_layout(self.config), dut.retire_payload.value.to_unsigned()))
+            self._check_record(unpack(self._retired, dut.retire_payload.value.to_unsigned()))
         self.shown = dut.retire_ready.value == 0
 
     def _check_record(self, record):
@@ -238,7 +240,7 @@ class Bench:
         self.records += 1
 
     def _check_state(self, outcome, where):
-        state = unpack(state_layout(self.config), self.dut.committed.value.to_unsigned())
+        state = unpack(self._state, self.dut.committed.value.to_unsigned())
         for queue, tiles in enumerate(outcome.names):
             for index, tile in enumerate(tiles):
                 handle = state["handles"][16 * queue + (state["heads"][queue] - index) % 16]
@@ -255,7 +257,7 @@ class Bench:
         valid, ready = getattr(dut, f"{engine}_valid"), getattr(dut, f"{engine}_ready")
         if valid.value == 1 and ready.value == 1:
             bits = getattr(dut, f"{engine}_payload").value.to_unsigned()
-            running.append(self._check_command(engine, unpack(ENGINES[engine](self.config), bits)))
+            running.append(self._check_command(engine, unpack(self._commands[engine], bits)))
         ready.value = int(self._moves())
         report = getattr(dut, f"done_{number}_valid")
         report.value = 0
@@ -268,7 +270,7 @@ class Bench:
                 zip(("invalid", "divide_by_zero", "overflow"), map(int, f"{command['flags']:03b}"[::-1]), strict=True)
             )
             getattr(dut, f"done_{number}_payload").value = pack(
-                done_layout(self.config),
+                self._done,
                 {
                     "tag": command["tag"], "flags": flags, "fault": int(command["fault"] is not None),
                     "rule": fault[0], "fault_address": fault[1],

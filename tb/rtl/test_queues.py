@@ -44,6 +44,7 @@ class Bench:
 
     def __init__(self, dut, config, rng):
         self.dut, self.config, self.rng = dut, config, rng
+        self._name, self._state = name_layout(config), state_layout(config)
         self.working, self.committed = empty(), empty()
         self.flying = deque()
         self.free_tags = list(range(config.blocks_in_flight))
@@ -53,7 +54,7 @@ class Bench:
     async def look_up(self, queue, index):
         self.dut.queue.value, self.dut.index.value = queue, index
         await ReadOnly()
-        entry = unpack(name_layout(self.config), self.dut.entry.value.to_unsigned())
+        entry = unpack(self._name, self.dut.entry.value.to_unsigned())
         await cycles(self.dut)
         return entry
 
@@ -71,7 +72,7 @@ class Bench:
         return entry["slot"]
 
     def check_committed(self):
-        state = unpack(state_layout(self.config), self.dut.committed.value.to_unsigned())
+        state = unpack(self._state, self.dut.committed.value.to_unsigned())
         for queue in range(QUEUES):
             for index in range(DEPTH):
                 handle = state["handles"][queue * DEPTH + (state["heads"][queue] - index) % DEPTH]

@@ -12,6 +12,7 @@ from cocotb.triggers import RisingEdge
 from cocotb.utils import get_sim_time
 
 from linxtile_rtl.layouts import done_layout, line_write_layout, move_layout
+from linxtile_sim.pins import is_high, number
 from linxtile_sim.streams import CLOCK_NANOSECONDS, HoldChecker, Sink, Source
 
 ORDERS = (
@@ -163,22 +164,27 @@ class TileLines:
 
     async def _run(self):
         dut, shown = self.dut, False
+        line_number = number(dut.read_request_payload)
+        in_reset, takes_response, has_request, takes_request = (
+            is_high(getattr(dut, name))
+            for name in ("rst", "read_response_ready", "read_request_valid", "read_request_ready")
+        )
         now = 0
         while True:
             await RisingEdge(dut.clk)
             now += 1
-            if dut.rst.value == 1:
+            if in_reset():
                 continue
-            if shown and dut.read_response_ready.value == 1:
+            if shown and takes_response():
                 self._waiting.popleft()
                 shown = False
                 dut.read_response_valid.value = 0
                 dut.read_response_payload.value = self._noise()
-            if dut.read_request_valid.value == 1 and dut.read_request_ready.value == 1:
-                number = int(dut.read_request_payload.value)
-                assert number in self.lines, f"line {number} belongs to no source"
+            if has_request() and takes_request():
+                line = line_number()
+                assert line in self.lines, f"line {line} belongs to no source"
                 self.requests += 1
-                self._waiting.append((now + ANSWER_CYCLES - 1, self.lines[number]))
+                self._waiting.append((now + ANSWER_CYCLES - 1, self.lines[line]))
             due = bool(self._waiting) and self._waiting[0][0] <= now
             if due and not shown and self.random.random() >= self.stall:
                 shown = True
@@ -232,9 +238,12 @@ class Bench:
         self._lines_when_done.append(len(self.writes.received))
 
     async def _watch(self):
+        in_reset, valid, ready = (
+            is_high(handle) for handle in (self.dut.rst, self.dut.command_valid, self.dut.command_ready)
+        )
         while True:
             await RisingEdge(self.dut.clk)
-            if self.dut.rst.value == 0 and self.dut.command_valid.value == 1 and self.dut.command_ready.value == 1:
+            if valid() and ready() and not in_reset():
                 self.taken_cycles.append(self.cycle)
 
     def _place(self, size):

@@ -14,6 +14,7 @@ from cocotb.utils import get_sim_time
 from linxtile.isa.operations import operation
 from linxtile.isa.types import data_type
 from linxtile_rtl.layouts import done_layout, line_write_layout, vector_layout
+from linxtile_sim.pins import driver, is_high, number
 from linxtile_sim.streams import CLOCK_NANOSECONDS, Sink, Source
 
 FLOATS = {"FP32": (np.float32, np.uint32), "FP16": (np.float16, np.uint16)}
@@ -200,9 +201,8 @@ class TileRamModel:
         self.random = random.Random(f"{cocotb.RANDOM_SEED}/tile ram")
         self.waiting = [[], [], []]
         for port in range(3):
-            self._port(port, "request", "ready").value = 0
-            self._port(port, "response", "valid").value = 0
-            self._port(port, "response", "payload").value = 0
+            for stream, member in (("request", "ready"), ("response", "valid"), ("response", "payload")):
+                self._port(port, stream, member).value = 0
         self.write = Sink(dut, "write", shape=line_write_layout(config), stall=stall, check=self._store)
         cocotb.start_soon(self._run())
 
@@ -226,28 +226,38 @@ class TileRamModel:
         return b"".join(self.lines[first + index] for index in range(size // self.line_bytes))
 
     async def _run(self):
+        in_reset, command_valid, command_ready = (
+            is_high(handle) for handle in (self.dut.rst, self.dut.command_valid, self.dut.command_ready)
+        )
+        requests, responses = (
+            [tuple(is_high(self._port(port, stream, member)) for member in ("valid", "ready")) for port in range(3)]
+            for stream in ("request", "response")
+        )
+        lines = [number(self._port(port, "request", "payload")) for port in range(3)]
+        ready, valid = (
+            [driver(self._port(port, stream, member), 0) for port in range(3)]
+            for stream, member in (("request", "ready"), ("response", "valid"))
+        )
+        payloads = [self._port(port, "response", "payload") for port in range(3)]
         while True:
             await RisingEdge(self.dut.clk)
-            if self.dut.rst.value == 1:
+            if in_reset():
                 continue
-            if self.dut.command_valid.value == 1 and self.dut.command_ready.value == 1:
+            if command_valid() and command_ready():
                 self.accepted_cycles.append(self.cycle)
             for port, waiting in enumerate(self.waiting):
-                response_valid = self._port(port, "response", "valid")
-                if response_valid.value == 1 and self._port(port, "response", "ready").value == 1:
+                if all(is_one() for is_one in responses[port]):
                     waiting.pop(0)
-                if self._port(port, "request", "valid").value == 1 and self._port(port, "request", "ready").value == 1:
-                    line = int(self._port(port, "request", "payload").value)
+                if all(is_one() for is_one in requests[port]):
+                    line = lines[port]()
                     delay = ANSWER_CYCLES - 1 + (self.random.randrange(6) if self.random.random() < self.stall else 0)
                     after = max([self.cycle + delay, *(due for due, _ in waiting)])
                     waiting.append((after, line))
-                self._port(port, "request", "ready").value = int(
-                    len(waiting) < BUFFERED_LINES and self.random.random() >= self.stall
-                )
+                ready[port](int(len(waiting) < BUFFERED_LINES and self.random.random() >= self.stall))
                 there = bool(waiting) and waiting[0][0] <= self.cycle
-                response_valid.value = int(there)
+                valid[port](int(there))
                 content = self.lines[waiting[0][1]] if there else self.random.randbytes(self.line_bytes)
-                self._port(port, "response", "payload").value = int.from_bytes(content, "little")
+                payloads[port].value = int.from_bytes(content, "little")
 
 
 class VectorBench:
