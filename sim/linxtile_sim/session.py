@@ -178,6 +178,12 @@ class CoreSession:
             parts.append(self._dut.tile_value.value.to_unsigned().to_bytes(width, "little"))
         return b"".join(parts)
 
+    def forget(self, address: int) -> None:
+        """Note that the page at ``address`` may hold anything."""
+        slot = self._mapped.get(address >> ADDRESS_BITS_OF_A_PAGE)
+        if slot is not None:
+            self._known[slot] = UNKNOWN
+
     def forget_everything(self) -> None:
         """Note that memory may hold anything: the next :meth:`fill` writes every line again."""
         self._known[:] = UNKNOWN

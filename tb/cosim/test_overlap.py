@@ -56,7 +56,7 @@ def overlap(report: Report) -> bool:
 
 
 def test_a_load_passes_an_older_store_only_where_they_share_no_byte() -> None:
-    outcomes, _ = run_scenarios([program(name) for name in LOADS], CONFIG, simulator="icarus", name="overlap")
+    outcomes, _ = run_scenarios([program(name) for name in LOADS], CONFIG, name="overlap")
     for outcome in outcomes:
         assert outcome.report is not None, outcome.complaint
         assert overlap(outcome.report) == LOADS[outcome.name][3], outcome.name
@@ -81,7 +81,7 @@ def test_a_load_waits_for_a_store_of_a_row_as_long_as_two_tiles() -> None:
     memory = {source: bytes(1 + index % 251 for index in range(row)), target: bytes(row), result: bytes(PAGE_BYTES)}
     image = assemble(text, address=PROGRAM_BASE).image
     scenario = Scenario("a row of two tiles", image, PROGRAM_BASE, {}, memory, pace=Pace(latency=20))
-    outcomes, _ = run_scenarios([scenario], CONFIG, simulator="icarus", name="long-row")
+    outcomes, _ = run_scenarios([scenario], CONFIG, name="long-row")
     (outcome,) = outcomes
     assert outcome.report is not None, outcome.complaint
     assert not overlap(outcome.report)

@@ -21,7 +21,6 @@ from linxtile_sim.timeline import UNITS, timeline
 pytestmark = pytest.mark.cosim
 
 EXAMPLE = Path("examples/row_normalise_buffered.s")
-ON_ICARUS = ["--on", "icarus", "--config", "small"]
 ENGINES = ("load", "store", "move", "vector")
 IN_FLIGHT = PRESETS["small"].blocks_in_flight
 HOLDS = {"decode": 1, "wait": IN_FLIGHT, "load": TILES_UNDER_WAY, "store": 1, "vector": MAX_COMMANDS, "commit": 1}
@@ -40,13 +39,15 @@ FAULTING = """
 """
 
 
-def run(program, folder, *arguments):
-    """Run a program text, and return its exit code, its JSON and its timeline."""
+def run(program, folder, simulator, *arguments):
+    """Run a program text on the small core, and return its exit code, its JSON and its timeline."""
     source, file = folder / "program.s", folder / "timeline.json"
     source.write_text(program, encoding="utf-8")
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        code = main(["run", str(source), *ON_ICARUS, "--json", "--timeline", str(file), *arguments])
+        code = main(
+            ["run", str(source), "--on", simulator, "--config", "small", "--json", "--timeline", str(file), *arguments]
+        )
     return code, json.loads(printed.getvalue()), json.loads(file.read_text(encoding="utf-8"))
 
 
@@ -56,7 +57,7 @@ def buffered(tmp_path_factory):
     folder = tmp_path_factory.mktemp("buffered")
     np.save(folder / "image.npy", image(64))
     program = EXAMPLE.read_text(encoding="utf-8").replace("16, FP32", "4, FP32").replace("4KB", "1KB")
-    code, document, trace = run(program, folder, "--check", "--load", f"0x10000={folder}/image.npy")
+    code, document, trace = run(program, folder, "verilator", "--check", "--load", f"0x10000={folder}/image.npy")
     assert code == 0
     return document, trace
 
@@ -65,7 +66,7 @@ def buffered(tmp_path_factory):
 def faulting(tmp_path_factory):
     """Run a program whose last store faults, with waves; return its JSON, its timeline and the signals of the waves."""
     folder = tmp_path_factory.mktemp("faulting")
-    code, document, trace = run(FAULTING, folder, "--waves", str(folder / "program.fst"))
+    code, document, trace = run(FAULTING, folder, "icarus", "--waves", str(folder / "program.fst"))
     assert code == 1
     return document, trace, waves.signals(folder / "program.fst")
 
@@ -105,7 +106,7 @@ def test_the_file_has_the_members_that_the_trace_format_asks_for(buffered):
         assert all(type(event[name]) is int for name in ("pid", "tid", "ts", "dur"))
         assert event["ts"] >= 0 and event["dur"] > 0
     notes = {(event["name"], event.get("tid")): event["args"] for event in events if event["ph"] == "M"}
-    assert notes["process_name", None] == {"name": "program on icarus, preset small"}
+    assert notes["process_name", None] == {"name": "program on verilator, preset small"}
     threads = sorted({event["tid"] for event in events_of(buffered[1])})
     assert [notes["thread_sort_index", thread]["sort_index"] for thread in threads] == threads
     titles = [notes["thread_name", thread]["name"] for thread in threads]
@@ -223,7 +224,7 @@ def test_a_fault_of_an_engine_is_shown_where_its_block_would_have_committed(faul
 
 def test_a_fault_before_the_engines_has_the_name_of_its_rule(tmp_path):
     program = "TEXPANDS <8, FP16>, [a0], ->T<256B>\nTADD <8, FP16>, T#1, T#2, ->T<256B>\n"
-    code, document, trace = run(program, tmp_path, "--allow-faults")
+    code, document, trace = run(program, tmp_path, "icarus", "--allow-faults")
     assert (code, document["fault"]["rule"]) == (1, "TILE_UNREADABLE")
     *_, held = by_block(trace).values()
     assert [(event["cat"], event["name"]) for event in held] == [
