@@ -50,7 +50,7 @@ def random_command(rng):
 async def test_every_tile_gets_its_share_of_a_row(dut):
     rng = random.Random(cocotb.RANDOM_SEED)
     source = Source(dut, "command", shape=load_layout(CONFIG), stall=0.3)
-    sink = Sink(dut, "parts", shape=part_layout(CONFIG, load_layout(CONFIG)), stall=0.3)
+    sink = Sink(dut, "parts", shape=part_layout(CONFIG), stall=0.3)
     await start(dut)
     commands = [random_command(rng) for _ in range(300)]
     source.put(*commands)
@@ -65,4 +65,4 @@ async def test_every_tile_gets_its_share_of_a_row(dut):
 
 
 def test_parts():
-    run_unit(PartWalk(config=CONFIG, command=load_layout(CONFIG)), __file__)
+    run_unit(PartWalk(config=CONFIG), __file__)

@@ -86,7 +86,7 @@ class LoadEngine(wiring.Component):
         m.submodules.reader = reader = AxiReader(config=config)
         m.submodules.join = join = LineJoin(config=config)
         pads = PadWalk(config=config)
-        parts = PartWalk(config=config, command=load_layout(config))
+        parts = PartWalk(config=config)
         failures = FirstFailure(config=config)
         # What is known of each tile under way: whose it is, and whether it is the last one, or the last one with data.
         tiles = data.StructLayout({"tag": tag_bits(config), "empty": 1, "last": 1})

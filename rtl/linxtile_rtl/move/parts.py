@@ -1,4 +1,4 @@
-"""Cuts a move of several tiles into moves of one tile each."""
+"""Cuts a load of several tiles into loads of one tile each."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from linxtile.config import CoreConfig
 
-from ..layouts import byte_count_bits, line_bits, tile_count_bits
+from ..layouts import byte_count_bits, line_bits, load_layout, tile_count_bits
 
 __all__ = ["PartWalk", "part_layout"]
 
@@ -14,13 +14,14 @@ OF_ALL_TILES = frozenset({"row_bytes", "width", "tile_count", "tile_lines", "par
 """Members of a command that describe all its tiles together, or that a part has in another form."""
 
 
-def part_layout(config: CoreConfig, command: data.StructLayout) -> data.StructLayout:
-    """One tile's part of ``command``, with the members of that for one tile.
+def part_layout(config: CoreConfig) -> data.StructLayout:
+    """One tile's part of a load, with the members of that for one tile.
 
     ``row_bytes`` are the part's own, 0 when it is padding only (``empty``). ``element_shift`` is log2 of the element's bytes,
-    0 for 4-bit types. ``first`` and ``last`` mark the first and the last part of a command, ``ends_rows`` the last one that is not empty.
+    0 for 4-bit types. ``first`` and ``last`` mark the first and the last part of a command, ``ends_rows`` the last one that is
+    not empty.
     """
-    own = {name: field.shape for name, field in command if name not in OF_ALL_TILES}
+    own = {name: field.shape for name, field in load_layout(config) if name not in OF_ALL_TILES}
     return data.StructLayout({
         **own,
         "row_bytes": byte_count_bits(config),
@@ -41,26 +42,23 @@ class PartWalk(wiring.Component):
     ----------
     config : CoreConfig
         ``move_tiles`` and ``tile_max_bytes`` matter.
-    command : data.StructLayout
-        :func:`~linxtile_rtl.layouts.load_layout` or :func:`~linxtile_rtl.layouts.store_layout`.
 
     Members
     -------
-    command : In(stream of command)
-        Moves; each is held until its last part has been accepted.
-    parts : Out(stream of part_layout(config, command))
+    command : In(stream of load_layout(config))
+        Loads; each is held until its last part has been accepted.
+    parts : Out(stream of part_layout(config))
         Tiles in header order.
     """
 
     command: stream.Interface
     parts: stream.Interface
 
-    def __init__(self, *, config: CoreConfig, command: data.StructLayout):
+    def __init__(self, *, config: CoreConfig):
         self._config = config
-        self._members = [name for name, _ in command if name not in OF_ALL_TILES]
         super().__init__({
-            "command": In(stream.Signature(command)),
-            "parts": Out(stream.Signature(part_layout(config, command))),
+            "command": In(stream.Signature(load_layout(config))),
+            "parts": Out(stream.Signature(part_layout(config))),
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
@@ -93,8 +91,8 @@ class PartWalk(wiring.Component):
             part.first.eq(first),
             part.last.eq(last),
         ]
-        for name in self._members:
-            if name not in ("base", "odd_nibble"):
+        for name, _ in command.shape():
+            if name not in OF_ALL_TILES | {"base", "odd_nibble"}:
                 m.d.comb += part[name].eq(command[name])
         with m.If(self.parts.valid & self.parts.ready):
             m.d.sync += [

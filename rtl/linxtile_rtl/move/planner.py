@@ -7,7 +7,7 @@ from amaranth.utils import bits_for, exact_log2
 
 from linxtile.config import CoreConfig
 
-from ..layouts import CELL_BYTES, fractal_layouts, load_layout
+from ..layouts import CELL_BYTES, fractal_layouts
 from .axi_reader import read_layout
 from .parts import part_layout
 from .plan import CELL_BITS, GapLines, pad_plan_layout, plan_layout
@@ -26,7 +26,7 @@ class LoadPlanner(wiring.Component):
 
     Members
     -------
-    part : In(part_layout(config, load_layout(config)))
+    part : In(part_layout(config))
         The tile.
     read : Out(read_layout(config))
         Command of the reader; of no meaning for an empty part.
@@ -44,7 +44,7 @@ class LoadPlanner(wiring.Component):
     def __init__(self, *, config: CoreConfig):
         self._config = config
         super().__init__({
-            "part": In(part_layout(config, load_layout(config))),
+            "part": In(part_layout(config)),
             "read": Out(read_layout(config)),
             "plan": Out(plan_layout(config)),
             "pads": Out(pad_plan_layout(config)),

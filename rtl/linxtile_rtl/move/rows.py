@@ -1,6 +1,6 @@
 """Walk over the rows of a tile in memory, cut into bursts.
 
-The same walk serves twice in each engine: once to ask the bus, once to follow its answers, so that nothing has to be
+The same walk serves the load engine twice: once to ask the bus, once to follow its answers, so that nothing has to be
 remembered per burst.
 """
 
@@ -36,8 +36,8 @@ def burst_layout(config: CoreConfig) -> data.StructLayout:
 
     ``address`` is its first needed byte, ``bytes`` how many follow, ``length`` AXI's beats minus one. ``skew`` and
     ``element_mask`` find the element that a byte belongs to, see :func:`element_start`. ``beyond`` marks an address at or
-    above ``2**axi_address_bits``: no access, and the last burst of its command. ``row_start``, ``row_end`` and ``last`` (of
-    the command) say where the part lies, ``rows_left`` how many rows follow, its own included.
+    above ``2**axi_address_bits``: no access, and the last burst of its command. ``row_end`` and ``last`` (of the
+    command) say where the part lies, ``rows_left`` how many rows follow, its own included.
     """
     return data.StructLayout({
         "address": 64,
@@ -46,7 +46,6 @@ def burst_layout(config: CoreConfig) -> data.StructLayout:
         "skew": SKEW_BITS,
         "element_mask": SKEW_BITS,
         "rows_left": 16,
-        "row_start": 1,
         "row_end": 1,
         "last": 1,
         "beyond": 1,
@@ -104,7 +103,6 @@ class BurstWalk(wiring.Component):
 
         walk = Signal(rows_layout(self._config))
         active = Signal()
-        fresh = Signal()
         address = Signal(64)
         row_address = Signal(64)
         left = Signal.like(walk.row_bytes)
@@ -134,7 +132,6 @@ class BurstWalk(wiring.Component):
                 self.bursts.p.skew.eq(row_address[:SKEW_BITS]),
                 self.bursts.p.element_mask.eq(element_mask(walk.element_shift)),
                 self.bursts.p.rows_left.eq(walk.rows),
-                self.bursts.p.row_start.eq(fresh),
                 self.bursts.p.row_end.eq(row_end),
                 self.bursts.p.last.eq(last),
                 self.bursts.p.beyond.eq(beyond),
@@ -155,11 +152,10 @@ class BurstWalk(wiring.Component):
             m.d.sync += row_address.eq(next_address)
         with m.If(steps):
             m.d.sync += [
-                fresh.eq(row_end),
                 left.eq(Mux(row_end, walk.row_bytes, reach - block_bytes)),
                 walk.rows.eq(walk.rows - row_end),
                 active.eq(~last),
             ]
         with m.If(starts):
-            m.d.sync += [walk.eq(self.command.payload), active.eq(1), fresh.eq(1), left.eq(self.command.p.row_bytes)]
+            m.d.sync += [walk.eq(self.command.payload), active.eq(1), left.eq(self.command.p.row_bytes)]
         return m
