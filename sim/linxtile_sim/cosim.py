@@ -1,21 +1,18 @@
 """Run many programs on one simulated core, each in lockstep with the model."""
 
-import hashlib
-import os
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import linxtile
-import linxtile_rtl
 from linxtile.config import CoreConfig
 from linxtile_rtl.verilog import emit
 
 from . import hardware
+from .kept import kept_verilog
 from .lockstep import Report
 from .power_up import POWER_UP_ARGUMENTS, power_up_plusargs, without_initial_values
-from .runner import BUILD, Results, locked, simulate
+from .runner import BUILD, Results, simulate
 from .scenario import PATIENCE, Scenario
 
 __all__ = ["Outcome", "Plan", "TOP", "run_scenarios", "simulation_sources"]
@@ -56,18 +53,8 @@ def simulation_sources(config: CoreConfig) -> dict[str, str]:
     # The top drags in Amaranth components; a process that only plans has no use for them.
     from .hardware.top import SimulationTop
 
-    digest = hashlib.sha256(repr(config.plain()).encode())
-    for package in (linxtile, linxtile_rtl, hardware):
-        for file in sorted(Path(str(package.__file__)).parent.rglob("*.py")):
-            digest.update(file.read_bytes())
-    kept = BUILD.resolve() / "sim" / "sources" / f"{TOP}-{config.name}-{digest.hexdigest()[:16]}.v"
-    with locked(kept):
-        if not kept.exists():
-            text = emit(SimulationTop(config=config), TOP)
-            partial = kept.with_suffix(f".{os.getpid()}")
-            partial.write_text(text)
-            partial.replace(kept)
-    return {f"{TOP}.v": kept.read_text(), LINES.name: LINES.read_text()}
+    text = kept_verilog(f"{TOP}-{config.name}", repr(config.plain()), lambda: emit(SimulationTop(config=config), TOP))
+    return {f"{TOP}.v": text, LINES.name: LINES.read_text()}
 
 
 def run_scenarios(

@@ -1,6 +1,7 @@
 """Load engine on its generated Verilog: bytes, faults, flush, cycles."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,9 +31,9 @@ CYCLES = [f"{name}/latency={latency}" for name in (
 
 
 def run(config, testcase, *, simulator="verilator", layouts=LAYOUTS, tiles=8, **parameters):
-    engine = LoadEngine(config=replace(CoreConfig.named(config), move_layouts=frozenset(layouts), move_tiles=tiles))
+    given = replace(CoreConfig.named(config), move_layouts=frozenset(layouts), move_tiles=tiles)
     run_unit(
-        engine, BENCH, simulator=simulator, names=NAMES, testcase=testcase,
+        partial(LoadEngine, config=given), BENCH, simulator=simulator, names=NAMES, testcase=testcase,
         parameters={"config": config, "layouts": layouts, "tiles": tiles, **parameters},
     )  # fmt: skip
 

@@ -1,5 +1,6 @@
 """Scheduler: binder, issue queues and reorder ring together, with scripted decoder and engines."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def run(name, testcase, **parameters):
     given = {**MOVES, **CONFIGS[name]}
     config = CoreConfig(name=name, **given)
     run_unit(
-        Scheduler(config=config),
+        partial(Scheduler, config=config),
         BENCH,
         testcase=testcase,
         simulator="verilator",

@@ -1,5 +1,6 @@
 """Store engine on its generated Verilog: bytes, faults, flush, cycles."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ EVERY = ("NORM", *CELLS, *TURNED)
 def run(config, testcase, *, simulator="verilator", layouts=("NORM",), tiles=1, **parameters):
     stores = frozenset("2".join(reversed(layout.split("2"))) for layout in layouts)
     run_unit(
-        StoreEngine(config=CoreConfig.named(config).replace(move_layouts=stores, move_tiles=tiles)), BENCH,
+        partial(StoreEngine, config=CoreConfig.named(config).replace(move_layouts=stores, move_tiles=tiles)), BENCH,
         simulator=simulator, names=NAMES, testcase=testcase,
         parameters={"config": config, "layouts": layouts, "tiles": tiles, **parameters},
     )  # fmt: skip

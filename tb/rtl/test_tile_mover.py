@@ -1,5 +1,6 @@
 """Engine that moves tile to tile on its generated Verilog: bytes, flush, cycles."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ BENCH = Path(__file__).with_name("cocotb_tile_mover.py")
 
 def run(config, testcase, **parameters):
     run_unit(
-        TileMover(config=CoreConfig.named(config)), BENCH, simulator="icarus", testcase=testcase,
+        partial(TileMover, config=CoreConfig.named(config)), BENCH, simulator="icarus", testcase=testcase,
         parameters={"config": config, **parameters},
     )  # fmt: skip
 
