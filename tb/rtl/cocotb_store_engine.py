@@ -305,6 +305,7 @@ LATER_FAULTS = {
     "the first tile in the second row": (Move("U8", 32, 3, 32, 0x10FF0, 0x2000, 512, **TILES), {0x12, 0x15}),
     "the second tile beyond the addresses": (Move("U8", 32, 3, 32, LIMIT - 0x10, -0x2000 % 2**64, 512, **TILES), {LIMIT // PAGE - 3}),
     "an element of a row that begins on the page before": (Move("U32", 16, 8, 16, 0x10FDE, 0x2000, 1024), {0x11, 0x13}),
+    "an element of a long row that begins on its second page": (Move("U64", 520, 1, 1024, 0x10FFC, 4160, 8192), {0x12}),
     "the second block of the first row": (Move("U8", 64, 8, 64, 0x10FE0, 0x2000, 4096, layout="ND2ZN"), {0x11, 0x12}),
     "the second block of the third row": (Move("U8", 64, 8, 64, 0x10FE0, 0x2000, 4096, layout="ND2ZN"), {0x15, 0x16}),
     "an element that begins on the page before": (Move("U32", 16, 8, 16, 0x10FDE, 0x2000, 1024, layout="ND2ZN"), {0x11, 0x12}),

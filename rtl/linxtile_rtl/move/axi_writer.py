@@ -214,5 +214,7 @@ class AxiWriter(wiring.Component):
                 m.d.sync += address[bits:].eq(burst.address[bits:])
             with m.Elif(transposes(self._config)):
                 m.d.sync += address[bits:].eq(burst.address[bits:] - 1)
-            # Otherwise the burst before, which is of the same row, was there.
+            # Otherwise the burst before, which is of the same row, was there, even if its own first element was not.
+            with m.Elif(~answers.found):
+                m.d.sync += address[bits:].eq(burst.address[bits:])
         return steps & answers.found
