@@ -93,7 +93,8 @@ def failing_test(test: str, folder: Path) -> str | None:
     paths = os.pathsep.join(str(folder / name) for name in ("model", "rtl", "sim"))
     environment = {
         "PYTHONPATH": paths,
-        "LINXTILE_BUILD": str(FOLDER / "build"),
+        # Two runs of one test at a time would write to the same files.
+        "LINXTILE_BUILD": str(folder.with_name(f"build_{folder.name}")),
         "AMARANTH_USE_YOSYS": "builtin",
         "COCOTB_MAX_FAILURES": "1",
         # A bug as long as what it replaces, planted within the same second, has the time stamp of the bytecode before it.
