@@ -133,7 +133,8 @@ class CoreConfig:
 
     def _checked_operations(self) -> Mapping[str, frozenset[str]]:
         checked: dict[str, frozenset[str]] = {}
-        for name, types in self.operations.items():
+        # In one order, whoever wrote the configuration down: generated Verilog depends on it.
+        for name, types in sorted(self.operations.items(), key=lambda entry: operation(entry[0]).number):
             row = operation(name)
             unknown = set(types) - set(row.source_types or ())
             if unknown:

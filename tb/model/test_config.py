@@ -1,5 +1,7 @@
 """Configurations from TOML files: what is not allowed is told with file, parameter and value."""
 
+import pickle
+
 import pytest
 
 from linxtile.config import PRESETS, RTL_PRESETS, CoreConfig
@@ -74,3 +76,11 @@ def test_the_cores_that_are_built_have_the_operations_of_the_rtl(name):
     assert PRESETS[name].operations == RTL_OPERATIONS
     layouts = {"NORM"} if name == "large" else {layout.name for layout in RTL_LAYOUTS}
     assert (PRESETS[name].move_tiles, PRESETS[name].move_layouts) == (RTL_MOVE_TILES, layouts)
+
+
+@pytest.mark.parametrize("name", RTL_PRESETS)
+def test_operations_stand_in_one_order_whoever_wrote_them_down(name):
+    config = PRESETS[name]
+    backwards = config.replace(operations=dict(reversed(config.operations.items())))
+    for other in (backwards, pickle.loads(pickle.dumps(config))):
+        assert list(other.operations) == list(config.operations)
