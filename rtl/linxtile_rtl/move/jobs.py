@@ -33,7 +33,7 @@ class JobWalk(wiring.Component):
 
     Elements are written row by row over all tiles, and the last write wins. That can be seen only when rows overlap in memory. Then
     each row is written alone where tiles would otherwise write several at a time, or after each other: when there are several, or
-    when cells lie across the rows. An odd last nibble asks for that order, too.
+    when cells lie across the rows.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class JobWalk(wiring.Component):
         number, row_bytes = self._tiles(m, last_tile, tile_over, starts)
         if config.move_tiles > 1 or transposes(config):
             several = (number != 0) | ~last_tile
-            m.d.comb += by_rows.eq((self._overlap(m) & (several | transposed)) | (transposed & kept.odd_nibble))
+            m.d.comb += by_rows.eq(self._overlap(m) & (several | transposed))
 
         inner_begins, inner_ends = Mux(by_rows, number == 0, ~row_begun), Mux(by_rows, last_tile, last_row)
         base = self._base(m, taken, starts, inner_begins, inner_ends, inner_ends == by_rows)

@@ -23,7 +23,7 @@ class NibbleGate(wiring.Component):
     Members
     -------
     i, o : In, Out(stream of store_burst_layout(config))
-        Bursts, all of a row one after the other where there are odd nibbles.
+        Bursts, those of a row in order.
     quiet : In(1)
         All bursts passed on so far have been answered.
     stop : In(1)
