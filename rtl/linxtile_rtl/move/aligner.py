@@ -1,6 +1,6 @@
 """Turns tile lines into beats for the bus."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -141,7 +141,8 @@ class BeatAligner(wiring.Component):
         for byte in range(vector_bytes):
             content = turned.word_select(byte, 8)
             half = piece.half & (piece.last_lane == byte)
+            reached = piece.last_lane >= byte if byte else Const(1)
             m.d.comb += [
                 self.beats.p.data.word_select(byte, 8).eq(Cat(content[:4], Mux(half, self.nibble, content[4:]))),
-                self.beats.p.strb[byte].eq((piece.lane <= byte) & (piece.last_lane >= byte)),
+                self.beats.p.strb[byte].eq((piece.lane <= byte) & reached),
             ]
