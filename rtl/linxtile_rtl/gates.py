@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from amaranth.lib import wiring
 
 from linxtile.config import PRESETS, CoreConfig
+from linxtile.isa.codes import Layout
 
+from .layouts import lies_across
 from .move.load_engine import LoadEngine
 from .move.store_engine import StoreEngine
 from .synth import FOLDER, GATES, report, synthesise, table
@@ -19,14 +21,11 @@ __all__ = ["AIM", "engines", "main", "move_config", "print_gates"]
 AIM = 15_000
 """Gates of both engines together, flip-flops not counted."""
 
-WITHOUT_TRANSPOSER = frozenset({"NORM", "ND2NZ", "DN2ZN", "NZ2ND", "ZN2DN"})
-"""Layouts whose lines of memory are lines of the tile too."""
-
 
 def move_config() -> CoreConfig:
     """Return what is measured: preset small, eight bytes wide, 16 bursts in flight, no layout that needs a transposer."""
     small = PRESETS["small"]
-    layouts = small.move_layouts & WITHOUT_TRANSPOSER
+    layouts = frozenset(name for name in small.move_layouts if not lies_across(Layout[name]))
     return small.replace(name="moves", reads_outstanding=16, move_layouts=layouts)
 
 

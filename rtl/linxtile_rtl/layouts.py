@@ -17,7 +17,7 @@ from linxtile.isa.words import word_format
 __all__ = [
     "CELL_BYTES", "COLUMN_ORDERS", "FRACTAL_BYTES", "FRACTAL_CELLS", "FRACTAL_ORDERS", "OPERATION_BITS", "RULE_BITS",
     "BlockKind", "WordStatus", "awaits_layout", "block_layout", "cell_count_bits", "destination_layout", "done_layout",
-    "flags_layout", "fractal_layouts", "handle_layout", "line_write_layout", "load_layout", "max_destinations",
+    "flags_layout", "fractal_layouts", "handle_layout", "lies_across", "line_write_layout", "load_layout", "max_destinations",
     "max_released", "max_scalars", "max_sources", "move_layout", "move_orders", "retire_layout", "row_byte_bits",
     "source_layout", "store_layout", "stream_of", "tag_bits", "tile_count_bits", "vector_layout", "width_code",
     "word_layout",
@@ -319,6 +319,12 @@ def fractal_layouts(config: CoreConfig) -> tuple[Layout, ...]:
     return tuple(
         layout for layout in Layout if layout.name in config.move_layouts and move_orders(layout)[1] in FRACTAL_ORDERS
     )
+
+
+def lies_across(layout: Layout) -> bool:
+    """Whether a cell of the tile lies across the lines of memory in a load or store of ``layout``."""
+    memory, tile = move_orders(layout)
+    return tile in FRACTAL_ORDERS and (tile in COLUMN_ORDERS) != (memory in COLUMN_ORDERS)
 
 
 def cell_count_bits(config: CoreConfig) -> int:

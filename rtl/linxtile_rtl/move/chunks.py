@@ -7,7 +7,7 @@ from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 
-from ..layouts import CELL_BYTES, byte_count_bits
+from ..layouts import CELL_BYTES, FRACTAL_ORDERS, byte_count_bits, fractal_layouts, lies_across
 from .rows import SKEW_BITS
 
 __all__ = ["ChunkWalk", "chunk_layout", "chunk_note_layout", "job_layout", "command_layout", "slot_bits", "transposes"]
@@ -15,7 +15,8 @@ __all__ = ["ChunkWalk", "chunk_layout", "chunk_note_layout", "job_layout", "comm
 
 def transposes(config: CoreConfig) -> bool:
     """Whether the configuration stores tiles whose cells lie across the rows of memory."""
-    return not config.move_layouts.isdisjoint({"NZ2DN", "ZN2ND"})
+    stores = (layout for layout in fractal_layouts(config) if layout.source_order in FRACTAL_ORDERS)
+    return any(lies_across(layout) for layout in stores)
 
 
 def slot_bits(config: CoreConfig) -> int:

@@ -10,7 +10,7 @@ from linxtile.config import CoreConfig
 from ..layouts import line_write_layout
 from .plan import TILES_UNDER_WAY
 
-__all__ = ["TILES_UNDER_WAY", "LineJoin", "tile_line_layout"]
+__all__ = ["LineJoin", "tile_line_layout"]
 
 
 def tile_line_layout(config: CoreConfig) -> data.StructLayout:

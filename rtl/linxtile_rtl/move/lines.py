@@ -7,14 +7,23 @@ from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 
-from ..layouts import CELL_BYTES, byte_count_bits, cell_count_bits, line_bits
+from ..layouts import (
+    CELL_BYTES,
+    FRACTAL_ORDERS,
+    byte_count_bits,
+    cell_count_bits,
+    fractal_layouts,
+    lies_across,
+    line_bits,
+)
 
 __all__ = ["LineWalk", "lies_in_cells", "row_lines_layout"]
 
 
 def lies_in_cells(config: CoreConfig) -> bool:
     """Whether the configuration stores tiles whose cells lie along the rows of memory."""
-    return not config.move_layouts.isdisjoint({"NZ2ND", "ZN2DN"})
+    stores = (layout for layout in fractal_layouts(config) if layout.source_order in FRACTAL_ORDERS)
+    return not all(lies_across(layout) for layout in stores)
 
 
 def row_lines_layout(config: CoreConfig) -> data.StructLayout:

@@ -1,14 +1,15 @@
 """Makes the lines of a moved tile from runs, padding and zeros."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from linxtile.config import CoreConfig
 
 from ..layouts import line_write_layout
 from .move_plan import write_plan_layout
-from .plan import background
+from .plan import PATTERN_BYTES
 from .rotate import rotate_parts
 from .runs import run_layout
 
@@ -101,7 +102,7 @@ class LineMerger(wiring.Component):
         under_way, content = Signal(line_bits), Signal(line_bits)
         kept, source = Signal(line_bits), Signal(line_bits)
         turned = Signal(line_bits)
-        padding = background(m, plan, plan.image, line, self._config.vector_bytes, "padding")
+        padding = self._padding(m, plan, line)
         end = Signal(len(run.count) + 1)
         m.d.comb += [
             source.eq(Mux(run.fresh, self.source.payload, kept)),
@@ -117,3 +118,16 @@ class LineMerger(wiring.Component):
         with m.If(emits):
             m.d.sync += begun.eq(0)
         return content
+
+    def _padding(self, m: Module, plan: data.View, line: Value) -> Signal:
+        """Return the padding of ``line`` (counted in the tile): the pattern in the bytes of the image, zero beyond them."""
+        offset_bits = exact_log2(self._config.vector_bytes)
+        image_line, image_rest = plan.image[offset_bits:], plan.image[:offset_bits]
+        padding_inside = Signal()
+        padding_across = Signal()
+        padding = Signal(self._config.vector_bytes * 8)
+        m.d.comb += [padding_inside.eq(line < image_line), padding_across.eq(line == image_line)]
+        for byte in range(self._config.vector_bytes):
+            with m.If(padding_inside | (padding_across & (image_rest > byte))):
+                m.d.comb += padding.word_select(byte, 8).eq(plan.pad_pattern.word_select(byte % PATTERN_BYTES, 8))
+        return padding

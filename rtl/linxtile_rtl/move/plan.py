@@ -1,6 +1,6 @@
 """What the two writers of a load have to know about a tile before its first line."""
 
-from amaranth.hdl import Module, Signal, Value
+from amaranth.hdl import Value
 from amaranth.lib import data, enum
 from amaranth.utils import bits_for, exact_log2
 
@@ -9,7 +9,7 @@ from linxtile.config import CoreConfig
 from ..layouts import CELL_BYTES, byte_count_bits, cell_count_bits, line_bits, tag_bits
 
 __all__ = [
-    "CELL_BITS", "PATTERN_BYTES", "TILES_UNDER_WAY", "GapLines", "background", "in_first_half", "pad_plan_layout",
+    "CELL_BITS", "PATTERN_BYTES", "TILES_UNDER_WAY", "GapLines", "in_first_half", "pad_plan_layout",
     "plan_layout", "plans_ahead",
 ]  # fmt: skip
 
@@ -108,18 +108,3 @@ def in_first_half(config: CoreConfig, tile_size: Value, line: Value) -> Value:
         reached |= tile_size[bit] if bit < len(tile_size) else 0
         beyond |= upper[bit] & reached
     return ~beyond
-
-
-def background(m: Module, plan: data.View, image: Value, line: Value, vector_bytes: int, name: str) -> Signal:
-    """Return the padding of ``line`` (counted in the tile): the pattern in the ``image`` bytes, zero beyond them."""
-    offset_bits = exact_log2(vector_bytes)
-    image_line = image[offset_bits:]
-    image_rest = image[:offset_bits]
-    inside = Signal(name=f"{name}_inside")
-    across = Signal(name=f"{name}_across")
-    content = Signal(vector_bytes * 8, name=name)
-    m.d.comb += [inside.eq(line < image_line), across.eq(line == image_line)]
-    for byte in range(vector_bytes):
-        with m.If(inside | (across & (image_rest > byte))):
-            m.d.comb += content.word_select(byte, 8).eq(plan.pad_pattern.word_select(byte % PATTERN_BYTES, 8))
-    return content

@@ -13,6 +13,7 @@ from amaranth.utils import bits_for, exact_log2
 from linxtile.config import CoreConfig
 from linxtile.isa.codes import Layout
 
+from ..layouts import FRACTAL_ORDERS, fractal_layouts, lies_across
 from .rows import SKEW_BITS, element_mask, rows_layout
 
 __all__ = ["StripWalk", "square_bits", "step_layout", "strips_layout", "transposed_layouts"]
@@ -20,7 +21,11 @@ __all__ = ["StripWalk", "square_bits", "step_layout", "strips_layout", "transpos
 
 def transposed_layouts(config: CoreConfig) -> tuple[Layout, ...]:
     """Return the layouts of the configuration that load cells across the lines of memory."""
-    return tuple(layout for layout in (Layout.ND2ZN, Layout.DN2NZ) if layout.name in config.move_layouts)
+    return tuple(
+        layout
+        for layout in fractal_layouts(config)
+        if layout.destination_order in FRACTAL_ORDERS and lies_across(layout)
+    )
 
 
 def square_bits(config: CoreConfig) -> int:
