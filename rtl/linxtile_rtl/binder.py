@@ -47,8 +47,8 @@ class State(enum.Enum, shape=unsigned(2)):
 class Binder(wiring.Component):
     """Takes block descriptions in program order and gives every engine its commands.
 
-    A block is entered into the reorder ring four cycles after its description appeared and its command is valid in the
-    fifth, later when the allocator has to search or an older store is on its way to memory. A block can follow
+    A block is entered into the reorder ring four cycles after its description appeared, a store two more, and its command is valid in
+    the cycle after; later when the allocator has to search or an older store is on its way to memory. A block can follow
     another after six cycles, or nine when that gave up three tiles. After a fault, and after the end of the program, nothing
     is taken until ``start``; after a block with T in B.CATR, not until that has committed and ``resume`` was given.
 
@@ -126,10 +126,11 @@ class Binder(wiring.Component):
             ready.eq(
                 operands.done
                 & placement.done
-                & ((interval.done & hazards.settled) | ~(is_store | (is_load & hazards.store_pending)))
+                & ((interval.done & hazards.settled) | ~(is_load & hazards.store_pending))
                 & arrangement.done
             ),
-            self.enter.valid.eq((state == State.ENTER) & ~flight.flush),
+            # Nobody asks before that where a store goes.
+            self.enter.valid.eq((state == State.ENTER) & ~flight.flush & (interval.done | ~is_store)),
             entered.eq(self.enter.valid & self.enter.ready),
             accepted.eq(entered & is_tile & (rule == 0)),
             self.description.ready.eq((entered & ~accepted) | commands.taken),
@@ -159,13 +160,12 @@ class Binder(wiring.Component):
             m.d.sync += state.eq(State.BIND)
         self._stops(m, stopped, trapping, entered, accepted)
 
-        # Row bytes are there one cycle after the description.
-        seen, started = Signal(), Signal()
+        seen = Signal()
         clear = Signal()
-        m.d.sync += [seen.eq(open_ & is_tile & ~clear), started.eq(seen & open_ & ~clear)]
+        m.d.sync += seen.eq(open_ & is_tile & ~clear)
         m.d.comb += [
             clear.eq(entered | flight.flush),
-            interval.start.eq(open_ & seen & ~started),
+            interval.start.eq(open_ & is_tile & ~seen),
             arrangement.binding.eq(open_ & is_tile),
             arrangement.clear.eq(clear),
             arrangement.load.eq(is_load),

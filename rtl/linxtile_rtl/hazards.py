@@ -53,7 +53,7 @@ class Hazards(wiring.Component):
     in_flight, finished : In
         State of the blocks, a bit a tag.
     start : In(1)
-        ``memory`` but for the last byte address is there; it holds still until ``enter``.
+        ``memory`` but for the last byte address is there in the next cycle; it holds still until ``enter``.
     settled : Out(1)
         Rows have been compared, or need not be; means something once the last byte address is there.
     store_pending : Out(1)

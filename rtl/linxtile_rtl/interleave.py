@@ -49,8 +49,8 @@ class RowsApart(wiring.Component):
     Members
     -------
     rows : In(strided_layout(config))
-        Of the younger block, of which no address wraps; how many rows there are does not matter. It holds still from ``start``
-        to ``enter``.
+        Of the younger block, of which no address wraps; how many rows there are does not matter. It holds still from the cycle
+        after ``start`` to ``enter``.
     start : In(1)
         Compare with every block that was entered.
     done : Out(1)

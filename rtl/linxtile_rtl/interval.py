@@ -33,7 +33,7 @@ class AddressInterval(wiring.Component):
     Members
     -------
     start : In(1)
-        Begin; the other inputs hold still until ``done`` has been seen.
+        Begin; the other inputs are there in the next cycle and hold still until ``done`` has been seen.
     base, stride, rows, row_bytes : In
         The block; ``rows`` and ``row_bytes`` at least 1.
     done : Out(1)
