@@ -6,6 +6,7 @@ record is valid. N is the number of tile lines that the block reads or writes, t
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import ceil
 
 from linxtile.asm import assemble
 from linxtile.config import CoreConfig
@@ -257,8 +258,8 @@ STORES_OF_CELLS: tuple[tuple[str, str, str, int, int, int, int, int], ...] = (
         (what, layout, name, offset, 64 + gap, columns, rows, columns)
         for what, offset, gap in (("apart", 0, 16), ("apart, odd", 3, 13))
         for layout, name, columns, rows in (
-            ("ZN2ND", "U8", 64, 64), ("ZN2ND", "U16", 32, 64), ("ZN2ND", "U32", 16, 64), ("ZN2ND", "U64", 16, 32),
-            ("NZ2DN", "U8", 64, 64), ("NZ2DN", "U16", 64, 32), ("NZ2DN", "U32", 64, 16), ("NZ2DN", "U64", 32, 16),
+            ("ZN2ND", "U4x2", 128, 64), ("ZN2ND", "U8", 64, 64), ("ZN2ND", "U16", 32, 64), ("ZN2ND", "U32", 16, 64), ("ZN2ND", "U64", 16, 32),
+            ("NZ2DN", "U4x2", 64, 128), ("NZ2DN", "U8", 64, 64), ("NZ2DN", "U16", 64, 32), ("NZ2DN", "U32", 64, 16), ("NZ2DN", "U64", 32, 16),
         )
         for gap in (gap + (64 if name == "U64" else 0),)
     ),
@@ -268,20 +269,24 @@ STORES_OF_CELLS: tuple[tuple[str, str, str, int, int, int, int, int], ...] = (
 
 
 def _cell_stores(config: CoreConfig) -> Iterator[Case]:
-    """Return stores of NZ and ZN tiles; where cells lie across the rows of memory, a block has to be read before it is turned."""
+    """Return stores of NZ and ZN tiles.
+
+    Where cells lie across the rows of memory, the first beat needs a line of each of its elements. Of elements of a byte and
+    less these are so many that there is a bound of their own.
+    """
     for what, layout, name, offset, stride, columns, rows, pitch in STORES_OF_CELLS:
         if layout not in config.move_layouts:
             continue
-        element = data_type(name).storage_bits // 8
+        element = data_type(name).storage_bits / 8
         count, length = (columns, rows) if layout.endswith("DN") else (rows, columns)
         runs, run = (columns, rows) if layout.startswith("ZN") else (rows, columns)
-        read = runs * -(-run * element // config.vector_bytes)
+        read = runs * ceil(run * element / config.vector_bytes)
         turned = layout in ("ZN2ND", "NZ2DN")
-        physical = 0 if turned else pitch * element if layout == "NZ2ND" else TILE // pitch
-        beats = _beats(config, OUTPUT_BASE + offset, stride, length * element, count, physical)
-        formula, extra = ("max(beats, lines read) + L + 24", 24)
-        if turned:
-            formula, extra = (f"{formula} + 32 / element bytes", extra + 32 // element)
+        physical = 0 if turned else int(pitch * element) if layout == "NZ2ND" else TILE // pitch
+        beats = _beats(config, OUTPUT_BASE + offset, stride, int(length * element), count, physical)
+        formula, extra = "max(beats, lines read) + L + 24", 24
+        if turned and element <= 1:
+            formula, extra = "max(beats, lines read) + L + 14 + line / element", 14 + int(config.vector_bytes / element)
         for latency in LATENCIES:
             text = (
                 f"li a0, {INPUT_BASE}\nli a1, {stride}\nli a2, {OUTPUT_BASE + offset}\n"

@@ -8,6 +8,7 @@ from cocotbext.axi import AxiRamRead, AxiRamWrite, AxiReadBus, AxiWriteBus
 
 from linxtile.config import CoreConfig
 from linxtile_rtl.axi import write_data_layout
+from linxtile_rtl.layouts import CELL_BYTES
 from linxtile_rtl.move.axi_writer import AxiWriter, write_result_layout
 from linxtile_rtl.move.chunks import command_layout, job_layout
 from linxtile_rtl.move.store_pieces import store_piece_layout
@@ -25,7 +26,6 @@ def config_of(name):
 CONFIG = config_of(parameters().get("config", "default"))
 BEAT = CONFIG.axi_data_bytes
 RAM_BYTES = 1 << 16
-BLOCK = 32
 
 
 def rows_of(rng, *, by_blocks):
@@ -40,27 +40,31 @@ def rows_of(rng, *, by_blocks):
     return base, stride, rows, row_bytes
 
 
-def chunks_of(base, stride, rows, row_bytes, group_rows):
+def chunks_of(base, stride, rows, row_bytes, group_rows, block_bytes):
     """Yield (addresses, block, row in its group) of each chunk of a job; no ``group_rows``: rows are written whole.
 
-    Block g of a row ends with the beat before the one that holds byte 32 * (g + 1) of the row, the last block with the row.
+    Block g of a row ends with the beat before the one that holds byte block_bytes * (g + 1) of the row, the last block with the row.
     """
     group = group_rows or 1
-    blocks = -(-row_bytes // BLOCK) if group_rows else 1
+    blocks = -(-row_bytes // block_bytes) if group_rows else 1
     for first in range(0, rows, group):
         for block in range(blocks):
             for row in range(first, min(first + group, rows)):
                 at = base + row * stride
-                edges = [at, *((at + BLOCK * number) // BEAT * BEAT for number in range(1, blocks)), at + row_bytes]
+                edges = [
+                    at,
+                    *((at + block_bytes * number) // BEAT * BEAT for number in range(1, blocks)),
+                    at + row_bytes,
+                ]
                 yield range(edges[block], edges[block + 1]), block, row - first
 
 
-def pieces_of(job, stride, rows, group_rows):
+def pieces_of(job, stride, rows, group_rows, block_bytes):
     """Yield (addresses, what the piece must say) of each beat of a job."""
     row_bytes = job["last_byte"] + 1
-    for chunk, block, slot in chunks_of(job["base"], stride, rows, row_bytes, group_rows):
+    for chunk, block, slot in chunks_of(job["base"], stride, rows, row_bytes, group_rows, block_bytes):
         at, starts = chunk.start, True
-        row_ends = (block + 1) * BLOCK >= row_bytes or not group_rows
+        row_ends = (block + 1) * block_bytes >= row_bytes or not group_rows
         while at < chunk.stop:
             stop = min(chunk.stop, at - at % BEAT + BEAT)
             end = stop == chunk.stop
@@ -113,11 +117,11 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall, by_blocks):
         base, stride, rows, row_bytes = rows_of(rng, by_blocks=by_blocks)
         count = rng.choice([1, 2, rng.randrange(1, 6)]) if row_bytes < 4500 else 1
         group_rows = rng.choice([1, 2, 4, BEAT, 2 * BEAT]) if by_blocks else 0
-        # An odd nibble asks for rows that are written alone.
-        odd = rng.random() < 0.4 and (rows == 1 or not by_blocks)
+        block_bytes = rng.choice([BEAT, CELL_BYTES])
+        odd = rng.random() < 0.4
         move = {
             "stride": stride % 2**64, "rows": rows, "element_shift": 0, "by_blocks": int(by_blocks),
-            "group_rows": group_rows or 1,
+            "group_rows": group_rows or 1, "block_bytes": block_bytes,
         }  # fmt: skip
         dut.move.value = pack(command_layout(CONFIG), move)
         for number in range(count):
@@ -131,7 +135,7 @@ async def rows_arrive_in_order_and_nothing_else(dut, stall, by_blocks):
                     "base": first + row * stride, "last_byte": row_bytes - 1, "odd_nibble": int(odd), "place": place,
                     "begins": int(by_blocks or rng.random() < 0.5), "ends_tile": int(last), "final": int(last and number == count - 1),
                 }  # fmt: skip
-                pending.extend(pieces_of(job, stride, rows if by_blocks else 1, group_rows))
+                pending.extend(pieces_of(job, stride, rows if by_blocks else 1, group_rows, block_bytes))
                 jobs.put(job)
         beat_count += len(pending)
         result = (await results.wait(index + 1))[index]

@@ -19,11 +19,16 @@ BYTES = [
     f"{name}/stall={stall}"
     for name in (
         "exactly_the_valid_bytes_change", "the_first_failing_element_is_told", "a_flush_ends_a_store_without_a_report",
-        "a_refused_nibble_does_not_hide_the_row_before_it", "known_traps_are_avoided",
+        "known_traps_are_avoided",
         "an_earlier_row_that_fails_later_is_told", "data_does_not_wait_for_its_address",
     )
     for stall in (0.0, 0.4)
 ] + [
+    *(
+        f"a_refused_nibble_does_not_hide_the_row_before_it/stall={stall}/writable={writable}"
+        for stall in (0.0, 0.4)
+        for writable in (False, True)
+    ),
     "a_row_beyond_the_addresses_leaves_the_half_byte_alone",
     *(f"a_dead_bus_keeps_what_it_was_shown/after={after}" for after in (3, 8, 14, 20)),
 ]  # fmt: skip
@@ -74,20 +79,23 @@ def test_bytes_are_exact_with_wide_lines():
 
 
 def test_a_store_takes_its_beats():
-    run("default", CYCLES, over=6)
+    run("default", CYCLES, over=4)
 
 
 # Sixteen bursts under way, as in small, do not hide a latency of 50 when each is a beat.
 @pytest.mark.parametrize("config, latencies", [("small", 2), pytest.param("default", 3, marks=pytest.mark.slow)])
 def test_a_store_of_cells_takes_its_beats(config, latencies):
-    run(config, CYCLES[:latencies], layouts=CELLS, over=8)
+    run(config, CYCLES[:latencies], layouts=CELLS, over=4)
 
 
-@pytest.mark.parametrize("config, latencies", [("small", 2), pytest.param("default", 3, marks=pytest.mark.slow)])
-def test_a_turned_store_takes_its_beats_or_lines(config, latencies):
-    run(config, CYCLES[:latencies], layouts=TURNED, over=24)
+# Three blocks are read ahead: small ones do not make up for a last group of rows that has more lines than beats.
+@pytest.mark.parametrize(
+    "config, latencies, over", [("small", 2, 10), pytest.param("default", 3, 7, marks=pytest.mark.slow)]
+)
+def test_a_turned_store_takes_its_beats_or_lines(config, latencies, over):
+    run(config, CYCLES[:latencies], layouts=TURNED, over=over)
 
 
 @pytest.mark.slow
 def test_a_store_of_several_tiles_takes_its_beats():
-    run("default", CYCLES, layouts=EVERY, tiles=8, over=24)
+    run("default", CYCLES, layouts=EVERY, tiles=8, over=7)

@@ -1,16 +1,27 @@
 """Walk over the rows of a store in memory, cut into chunks: whole rows, or what a block of the tile gives to each row."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import exact_log2
+from amaranth.utils import bits_for, exact_log2
 
 from linxtile.config import CoreConfig
 
-from ..layouts import CELL_BYTES, FRACTAL_ORDERS, byte_count_bits, fractal_layouts, lies_across
+from ..layouts import CELL_BYTES, FRACTAL_ORDERS, byte_count_bits, fractal_layouts, lies_across, width_code
 from .rows import SKEW_BITS
 
-__all__ = ["ChunkWalk", "chunk_layout", "chunk_note_layout", "job_layout", "command_layout", "slot_bits", "transposes"]
+__all__ = [
+    "ChunkWalk",
+    "block_bytes",
+    "chunk_layout",
+    "chunk_note_layout",
+    "command_layout",
+    "job_layout",
+    "slot_bits",
+    "transposes",
+]
+
+BLOCK_ELEMENTS = 8
 
 
 def transposes(config: CoreConfig) -> bool:
@@ -24,11 +35,24 @@ def slot_bits(config: CoreConfig) -> int:
     return exact_log2(2 * config.vector_bytes)
 
 
+def block_bytes(config: CoreConfig, width: Value) -> Value:
+    """Bytes of a row that a block of the tile holds, elements of width code ``width``.
+
+    The first beat leaves when a line has been read for each element that a row has in the block: so these are eight, for bursts that are
+    not too short, but not less than a line, which is what a beat needs, and not more than a cell.
+    """
+    sizes = {bits: min(max(BLOCK_ELEMENTS * bits // 8, config.vector_bytes), CELL_BYTES) for bits in (4, 8, 16, 32)}
+    value: Value = Const(CELL_BYTES)
+    for bits, size in sizes.items():
+        value = Mux(width == width_code(bits), size, value)
+    return value
+
+
 def command_layout(config: CoreConfig) -> data.StructLayout:
     """What all jobs of a command have in common.
 
     ``by_blocks``: a job has ``rows`` (at least 1), ``stride`` apart modulo ``2**64``, and groups of ``group_rows`` of them are
-    written 32 bytes of each row at a time. Otherwise a job is a row.
+    written ``block_bytes`` of each row at a time. Otherwise a job is a row.
     """
     return data.StructLayout({
         "stride": 64,
@@ -36,6 +60,7 @@ def command_layout(config: CoreConfig) -> data.StructLayout:
         "element_shift": 3,
         "by_blocks": 1,
         "group_rows": slot_bits(config) + 1,
+        "block_bytes": bits_for(CELL_BYTES),
     })  # fmt: skip
 
 
@@ -92,13 +117,13 @@ class ChunkWalk(wiring.Component):
     """Go through the rows of a job; a chunk a cycle, the first a cycle after its job, the next job without a pause.
 
     By blocks, it goes group of rows by group, block by block, row by row. Block g gives its row the bytes up to the beat that
-    holds byte ``32 * (g + 1)`` of the row, so each beat is written once, by the block that has its last byte. Without layouts
+    holds byte ``block_bytes * (g + 1)`` of the row, so each beat is written once, by the block that has its last byte. Without layouts
     that are written by blocks each job is a chunk, in the same cycle.
 
     Parameters
     ----------
     config : CoreConfig
-        ``axi_data_bytes`` (at most 32 where rows are written by blocks), ``tile_max_bytes`` and ``move_layouts`` matter.
+        ``axi_data_bytes`` (at most ``block_bytes`` where rows are written by blocks), ``tile_max_bytes`` and ``move_layouts`` matter.
 
     Members
     -------
@@ -129,7 +154,6 @@ class ChunkWalk(wiring.Component):
             self._pass_on(m)
             return m
         beat_bits = exact_log2(self._config.axi_data_bytes)
-        cell_bits = exact_log2(CELL_BYTES)
         move, chunk = self.move, self.chunks.p
         by_blocks = move.by_blocks
         job = Signal(job_layout(self._config))
@@ -143,12 +167,12 @@ class ChunkWalk(wiring.Component):
         last_slot, last_block, last_chunk = Signal(), Signal(), Signal()
         m.d.comb += [
             last_slot.eq(~by_blocks | (slot + 1 == move.group_rows) | (slot + 1 == rows_left)),
-            last_block.eq(~by_blocks | ~rest[cell_bits:].any()),
+            last_block.eq(~by_blocks | (rest < move.block_bytes)),
             last_chunk.eq(last_block & (~by_blocks | (slot + 1 == rows_left))),
             self.chunks.valid.eq(active),
             chunk.address.eq(Mux(first_block, point, Cat(Const(0, beat_bits), point[beat_bits:]))),
             chunk.last_byte.eq(
-                Mux(last_block, rest, CELL_BYTES - 1)
+                Mux(last_block, rest, move.block_bytes - 1)
                 + Mux(first_block, Mux(last_block, 0, -lane), Mux(last_block, lane, 0))
             ),
             chunk.skew.eq(point[:SKEW_BITS]),
@@ -170,7 +194,7 @@ class ChunkWalk(wiring.Component):
         with m.Elif(last_block):
             m.d.comb += next_point.eq(group_point)
         with m.Else():
-            m.d.comb += next_point.eq(block_point + CELL_BYTES)
+            m.d.comb += next_point.eq(block_point + move.block_bytes)
         with m.If(active & self.chunks.ready):
             m.d.sync += [point.eq(next_point), slot.eq(slot + 1)]
             with m.If(last_slot):
@@ -180,7 +204,7 @@ class ChunkWalk(wiring.Component):
                 with m.If(last_block):
                     m.d.sync += [first_block.eq(1), rest.eq(job.last_byte), rows_left.eq(rows_left - slot - 1)]
                 with m.Else():
-                    m.d.sync += [first_block.eq(0), rest.eq(rest - CELL_BYTES)]
+                    m.d.sync += [first_block.eq(0), rest.eq(rest - move.block_bytes)]
             with m.If(last_chunk):
                 m.d.sync += active.eq(0)
         with m.If(self.jobs.valid & self.jobs.ready):

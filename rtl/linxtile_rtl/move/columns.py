@@ -9,6 +9,7 @@ from amaranth.utils import exact_log2
 from linxtile.config import CoreConfig
 
 from ..layouts import CELL_BYTES, byte_count_bits, cell_count_bits, line_bits
+from .chunks import block_bytes
 from .transposer import ROW_BITS, Transposer, block_word_layout
 
 __all__ = ["ColumnLines", "column_source_layout", "columns_layout"]
@@ -39,9 +40,9 @@ def columns_layout(config: CoreConfig) -> data.StructLayout:
 class ColumnLines(wiring.Component):
     """Give the lines of a row-major tile, made of a tile whose cells hold columns.
 
-    The rows of memory that lie in one line of their cells are a group: 2 to 32 elements of half to 8 bytes, 1 or more. Of each cell
-    of a block, of as many cells as 32 bytes have elements, the group's line is read; turned, these are up to 32 bytes of
-    each row. Lines come group by group, block by block, row by row, a line a cycle in and out.
+    The rows of memory that lie in one line of their cells are a group, 1 or more elements of half to 8 bytes. Of each cell
+    of a block, of as many cells as :func:`~.chunks.block_bytes` have elements, the group's line is read; turned, these are up to
+    ``block_bytes`` of each row. Lines come group by group, block by block, row by row, a line a cycle in and out.
 
     Parameters
     ----------
@@ -117,14 +118,16 @@ class ColumnLines(wiring.Component):
         element = Signal(ROW_BITS)
 
         group_rows = Signal(line_half_bytes + 1)
+        block_elements = Signal(ROW_BITS + 1)
         next_row = Signal(ROW_BITS + 1)
         next_tile_line = Signal.like(tile.tile_line)
         block_end, group_end, last = Signal(), Signal(), Signal()
         m.d.comb += [
             group_rows.eq(Const(1 << line_half_bytes) >> width),
+            block_elements.eq((block_bytes(self._config, width) << 1) >> width),
             last.eq(group_end & (rows_left <= group_rows)),
             group_end.eq(elements_left == 1),
-            block_end.eq(group_end | (element + 1 == Const(2 * CELL_BYTES) >> width)),
+            block_end.eq(group_end | (element + 1 == block_elements)),
             self.requests.payload.eq(line),
             word.row.eq(element),
             word.word.eq(_line_of_cell(tile.band_row, width, line_half_bytes)),

@@ -8,7 +8,7 @@ from amaranth.utils import exact_log2
 from linxtile.config import CoreConfig
 
 from ..layouts import CELL_BYTES, byte_count_bits, store_layout
-from .chunks import command_layout, job_layout, slot_bits, transposes
+from .chunks import block_bytes, command_layout, job_layout, slot_bits, transposes
 from .lines import lies_in_cells, row_lines_layout
 from .transposer import ROW_BITS
 
@@ -112,6 +112,7 @@ class JobWalk(wiring.Component):
             self.move.element_shift.eq(Mux(kept.width == 0, 0, kept.width - 1)),
             self.move.by_blocks.eq(transposed),
             self.move.group_rows.eq(Const(1 << slot_bits(config)) >> kept.width),
+            self.move.block_bytes.eq(block_bytes(config, kept.width)),
             self.command.ready.eq(~active),
             self.jobs.valid.eq(active),
             job.rows.base.eq(base),

@@ -21,9 +21,9 @@ __all__ = ["StoreEngine"]
 class StoreEngine(wiring.Component):
     """Store tiles of any layout, one command after the other; exactly the valid bytes are strobed.
 
-    A command takes beats + memory latency + 6 cycles from command to done, over all its tiles. Where cells lie across the rows of
-    memory it is a cycle more, and the 32 / element bytes lines of a block that is read before the first beat; each block takes
-    as long as its lines where they are more than its beats. Rows that overlap take longer when they have to be written one
+    A command takes beats + memory latency + 4 cycles from command to done, over all its tiles. Where cells lie across the rows of
+    memory it is a cycle more, and the lines of a block (:func:`~linxtile_rtl.move.chunks.block_bytes`) that is read before the
+    first beat; lines count in place of beats where they are more. Rows that overlap take longer when they have to be written one
     after the other (:class:`~linxtile_rtl.move.jobs.JobWalk`). An odd last nibble costs a read and the wait for all older
     bursts, each row. A fault is reported as many cycles later as bursts come before the one that failed.
 
@@ -151,11 +151,12 @@ class StoreEngine(wiring.Component):
                 with m.Elif(writer.result.valid):
                     m.d.comb += drop.eq(1)
                     with m.If(lines.settled):
-                        m.d.comb += over.eq(1)
-                        m.d.comb += writer.result.ready.eq(flushed | self.flush)
-                        m.next = "REPORT"
-                        with m.If(flushed | self.flush):
-                            m.next = "REST"
+                        m.d.comb += [over.eq(1), self.done.valid.eq(~(flushed | self.flush))]
+                        m.next = "REST"
+                        with m.If(self.done.valid & ~self.done.ready):
+                            m.next = "REPORT"
+                        with m.Else():
+                            m.d.comb += writer.result.ready.eq(1)
             with m.State("REPORT"):
                 m.d.comb += [self.done.valid.eq(1), writer.result.ready.eq(self.done.ready)]
                 with m.If(self.done.ready):

@@ -1,8 +1,7 @@
 """Fetches the lines of a store from the tile RAM, in the order in which the bus needs them."""
 
 from amaranth.hdl import Module, ResetInserter, Signal, Value
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from linxtile.config import CoreConfig
@@ -15,9 +14,6 @@ from .jobs import tile_job_layout
 from .lines import LineWalk
 
 __all__ = ["StoreLines"]
-
-JOBS_AHEAD = 2
-"""Jobs whose addresses may be ahead of their lines."""
 
 
 class StoreLines(wiring.Component):
@@ -55,23 +51,17 @@ class StoreLines(wiring.Component):
         """Let one of two walks ask; count what is owed."""
         m = Module()
         config = self._config
-        layout = tile_job_layout(config)
+        job = self.jobs.p
         request, response = self.read.request, self.read.response
         clear = Signal()
-        waiting = SyncFIFO(width=layout.size, depth=JOBS_AHEAD)
-        m.submodules.waiting = ResetInserter(clear)(waiting)
-        job = data.View(layout, waiting.r_data)
         walk = LineWalk(config=config)
         m.submodules.walk = ResetInserter(clear)(walk)
-        turned = self._add_columns(m, clear, waiting.r_rdy, job)
+        turned = self._add_columns(m, clear)
         transposed = self.kept.transposed if turned else Value.cast(0)
 
         m.d.comb += [
-            waiting.w_en.eq(self.jobs.valid),
-            waiting.w_data.eq(self.jobs.payload),
-            self.jobs.ready.eq(waiting.w_rdy),
-            waiting.r_en.eq(walk.rows.ready),
-            walk.rows.valid.eq(waiting.r_rdy & ~transposed),
+            self.jobs.ready.eq(walk.rows.ready),
+            walk.rows.valid.eq(self.jobs.valid & ~transposed),
             walk.rows.payload.eq(job.lines),
             walk.by_cells.eq(self.kept.by_cells),
             walk.cell_step.eq(self.kept.cell_step),
@@ -85,7 +75,7 @@ class StoreLines(wiring.Component):
         if turned:
             with m.If(transposed):
                 m.d.comb += [
-                    waiting.r_en.eq(turned.tiles.ready),
+                    self.jobs.ready.eq(turned.tiles.ready),
                     request.valid.eq(turned.requests.valid),
                     request.payload.eq(turned.requests.payload),
                     self.lines.valid.eq(turned.lines.valid & ~self.drop),
@@ -109,18 +99,19 @@ class StoreLines(wiring.Component):
         ]
         return m
 
-    def _add_columns(self, m: Module, clear: Signal, valid: Value, job: data.View) -> ColumnLines | None:
+    def _add_columns(self, m: Module, clear: Signal) -> ColumnLines | None:
         """Return the part that turns cells, where the configuration needs it."""
         config = self._config
         if not transposes(config):
             return None
+        job = self.jobs.p
         columns = ColumnLines(config=config)
         m.submodules.columns = ResetInserter(clear)(columns)
         m.d.comb += [
             columns.source.rows.eq(self.rows),
             columns.source.width.eq(self.kept.width),
             columns.source.cell_step.eq(self.kept.cell_step),
-            columns.tiles.valid.eq(valid & self.kept.transposed),
+            columns.tiles.valid.eq(self.jobs.valid & self.kept.transposed),
             columns.tiles.p.row_bytes.eq(job.rows.last_byte + 1),
             columns.tiles.p.odd_nibble.eq(job.rows.odd_nibble),
             columns.tiles.p.tile_line.eq(job.lines.line),

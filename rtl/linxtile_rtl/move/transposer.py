@@ -17,7 +17,8 @@ __all__ = ["Transposer", "block_word_layout", "turned_word_layout"]
 HALF_BYTE_BITS = 4
 ROW_BITS = exact_log2(2 * CELL_BYTES)
 """Bits of a row number: a block of half bytes has the most rows."""
-BUFFERS = 2
+BUFFERS = 4
+"""Blocks held: a store reads ahead where a group of rows has more beats than lines, and so hides one that has fewer."""
 
 
 def _word_bits(config: CoreConfig) -> int:
@@ -144,7 +145,7 @@ class Transposer(wiring.Component):
         })  # fmt: skip
 
     def elaborate(self, platform: object) -> Module:
-        """Fill one buffer, empty the other; a buffer that is full waits with its order."""
+        """Fill one buffer, empty another; a buffer that is full waits with its order."""
         m = Module()
         orders = Signal(data.ArrayLayout(_order_layout(self._config), BUFFERS))
         full, filling, emptying = Signal(BUFFERS), Signal(range(BUFFERS)), Signal(range(BUFFERS))
