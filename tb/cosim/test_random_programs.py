@@ -108,8 +108,8 @@ def test_mutated_programs_agree() -> None:
     histogram("ends of mutated programs", ends)
 
 
-@pytest.mark.parametrize("preset", ["small"])
-def test_the_small_core_gives_the_same_results(preset: str) -> None:
+@pytest.mark.parametrize("preset", ["small", pytest.param("large", marks=pytest.mark.slow)])
+def test_other_presets_agree_too(preset: str) -> None:
     config = PRESETS[preset]
     scenarios = [random_program(seed, config, largest=512).at(PACES[seed % len(PACES)]) for seed in range(40)]
     outcomes, _ = run_scenarios(scenarios, config, name=preset)
