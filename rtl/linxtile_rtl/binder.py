@@ -129,7 +129,7 @@ class Binder(wiring.Component):
                 & ((interval.done & hazards.settled) | ~(is_load & hazards.store_pending))
                 & arrangement.done
             ),
-            # Nobody asks before that where a store goes.
+            # Only younger blocks ask where a store goes, and they are bound after it has been entered.
             self.enter.valid.eq((state == State.ENTER) & ~flight.flush & (interval.done | ~is_store)),
             entered.eq(self.enter.valid & self.enter.ready),
             accepted.eq(entered & is_tile & (rule == 0)),
