@@ -12,9 +12,9 @@ matplotlib.use("svg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-COLOURS = {
-    "decode": "#b8b8b8", "wait": "#e9e9e9", "load": "#9ecae9", "store": "#a5d6a7", "vector": "#ffcc80", "commit": "#8a8a8a",
-}  # fmt: skip
+from linxtile_sim.timeline import UNITS
+
+COLOURS = dict(zip(UNITS, ("#b8b8b8", "#e9e9e9", "#9ecae9", "#a5d6a7", "#ce93d8", "#ffcc80", "#8a8a8a"), strict=True))
 """Colour of the events of a unit."""
 
 WIDTH = 11.0

@@ -82,7 +82,10 @@ class LineParser:
         elif Uses.LAYOUT in row.uses and suffix in Layout.__members__:
             self._attributes["layout"] = Layout[suffix]
         else:
-            raise SourceError(token.column, f"{row.name} has no suffix .{suffix}")
+            known = [mode.name for mode in CompareMode] if Uses.COMPARE in row.uses else []
+            known += [layout.name for layout in row.layouts or ()] if Uses.LAYOUT in row.uses else []
+            has = f", but {', '.join(known)}" if known else ""
+            raise SourceError(token.column, f"{row.name} has no suffix .{suffix}{has}")
         return row
 
     def _set(self, token: Token) -> None:

@@ -1,6 +1,7 @@
 """Run many programs on one simulated core, each in lockstep with the model."""
 
 import pickle
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,13 @@ def simulation_sources(config: CoreConfig) -> dict[str, str]:
     # The top drags in Amaranth components; a process that only plans has no use for them.
     from .hardware.top import SimulationTop
 
-    text = kept_verilog(f"{TOP}-{config.name}", repr(config.plain()), lambda: emit(SimulationTop(config=config), TOP))
+    def emitted() -> str:
+        print(
+            f"generating the core ({config.name}), once; that and the build take minutes", file=sys.stderr, flush=True
+        )
+        return emit(SimulationTop(config=config), TOP)
+
+    text = kept_verilog(f"{TOP}-{config.name}", repr(config.plain()), emitted)
     return {f"{TOP}.v": text, LINES.name: LINES.read_text()}
 
 

@@ -164,6 +164,7 @@ def build(
         if isinstance(runner, _Verilator):
             runner.visible = visible
         log = folder / "build.log"
+        print(f"building {top} for {simulator}, once", file=sys.stderr, flush=True)
         try:
             runner.build(
                 sources=[folder / name for name in sources],

@@ -20,6 +20,7 @@ from linxtile_rtl import binder, fetch, reorder
 from linxtile_rtl.layouts import BlockKind, WordStatus
 from linxtile_rtl.move.load_engine import LoadEngine
 from linxtile_rtl.move.store_engine import StoreEngine
+from linxtile_rtl.scheduler import ENGINES
 
 __all__ = ["GROUPS", "TABLES", "Shown", "signals", "write_save_file"]
 
@@ -79,9 +80,15 @@ def _stream(label: str, path: str, **forms: str) -> tuple[Shown, ...]:
     return *handshake, *(Shown(f"{label} {name}", f"{path}__payload.{name}", form) for name, form in forms.items())
 
 
+def _done(engine: str) -> tuple[Shown, ...]:
+    """Return what an engine reports to the ring."""
+    return _stream(
+        "done", f"core.scheduler.reorder.done__{ENGINES.index(engine)}", tag="dec", rule="rule", fault_address="hex"
+    )
+
+
 _SHAPE = {"valid_columns": "dec", "valid_rows": "dec", "columns": "dec"}
 _MOVE = {"tag": "dec", "base": "hex", "stride": "hex", "valid_rows": "dec", "row_bytes": "dec"}
-_DONE = {"tag": "dec", "rule": "rule", "fault_address": "hex"}
 _ADDRESS = {"addr": "hex", "len": "dec"}
 
 GROUPS: Mapping[str, tuple[Shown, ...]] = {
@@ -105,20 +112,26 @@ GROUPS: Mapping[str, tuple[Shown, ...]] = {
         *_stream("command", "core.scheduler.vectors.o", tag="dec", operation="operation", data_type="type", valid_rows="dec"),
         Shown("idle", "core.vector.idle", "bin"),
         *_stream("write", "core.tile_ram.writes__0", tag="dec", line="hex", data="hex"),
-        *_stream("done", "core.scheduler.reorder.done__2", **_DONE),
+        *_done("vector"),
+    ),
+    "tile mover": (
+        *_stream("command", "core.scheduler.moves.o", tag="dec", valid_rows="dec", valid_columns="dec", columns="dec"),
+        Shown("idle", "core.mover.idle", "bin"),
+        *_stream("write", "core.tile_ram.writes__2", tag="dec", line="hex", data="hex"),
+        *_done("move"),
     ),
     "load engine": (
         *_stream("command", "core.scheduler.loads.o", **_MOVE),
         Shown("state", "core.load.fsm_state", "load"),
         Shown("idle", "core.load.idle", "bin"),
         *_stream("write", "core.tile_ram.writes__1", tag="dec", line="hex", data="hex"),
-        *_stream("done", "core.scheduler.reorder.done__0", **_DONE),
+        *_done("load"),
     ),
     "store engine": (
         *_stream("command", "core.scheduler.stores.o", **_MOVE),
         Shown("state", "core.store.fsm_state", "store"),
         Shown("idle", "core.store.idle", "bin"),
-        *_stream("done", "core.scheduler.reorder.done__1", **_DONE),
+        *_done("store"),
     ),
     "memory port": (
         *_stream("ar", "memory.axi__ar", **_ADDRESS),

@@ -119,6 +119,10 @@ ERRORS = {
     "stray character": ("TNOT <8, U8>, T#1 @", "1:19: nothing in the syntax starts with '@'"),
     "unknown type": ("TNOT <8, FP33>, T#1, ->T<256B>", "1:10: expected a dimension, a data type or an attribute, not 'FP33'"),
     "suffix": ("TNOT.NZ2ND <8, U8>, T#1, ->T<256B>", "1:1: TNOT has no suffix .NZ2ND"),
+    "layout": (
+        "TSTORE.ND2NX <8, U8>, T#1, [a0]",
+        "1:1: TSTORE has no suffix .ND2NX, but NORM, ZN2ND, ZN2DN, NZ2ND, NZ2DN",
+    ),
     "two types": ("TNOT <8, U8, S8>, T#1, ->T<256B>", "1:14: TNOT takes 1 data type, not 2"),
     "attribute twice": ("TNOT <8, U8, Max, Min>, T#1, ->T<256B>", "1:19: pad is given twice: 'Min'"),
     "dimension twice": ("TNOT <8, LB0:8, U8>, T#1, ->T<256B>", "1:10: LB0 is given twice"),

@@ -54,6 +54,17 @@ def test_every_signal_of_the_save_file_is_in_the_waves_with_its_width(recorded):
     assert widths["core.decoder.o__payload.operation"] == (len(OPERATIONS) - 1).bit_length()
 
 
+def test_what_an_engine_reports_stands_in_its_own_group(recorded):
+    found = waves.signals(recorded)
+    (valid,) = (trace.signal for trace in waves.GROUPS["vector engine"] if trace.label == "done valid")
+    others = [
+        trace.signal for name in ("load engine", "store engine", "tile mover") for trace in waves.GROUPS[name]
+        if trace.label == "done valid"
+    ]  # fmt: skip
+    assert 1 in [value for _, value in found[valid].tv]
+    assert len(others) == 3 and all(1 not in [value for _, value in found[signal].tv] for signal in others)
+
+
 def test_groups_are_the_units_in_the_order_of_the_block_diagram(recorded):
     lines = recorded.with_suffix(".gtkw").read_text(encoding="utf-8").splitlines()
     opened = [line[1:] for before, line in zip(lines, lines[1:], strict=False) if before == "@800200"]
