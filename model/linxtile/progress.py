@@ -8,6 +8,12 @@ DELAY = 2.0
 """Seconds before the bar appears: shorter runs show none."""
 
 
+def announce(text: str) -> None:
+    """Say on standard error what is about to take long, where that is a terminal."""
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr, flush=True)
+
+
 class Progress:
     """A context in which a run says how far it is.
 

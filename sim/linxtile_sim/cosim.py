@@ -1,12 +1,12 @@
 """Run many programs on one simulated core, each in lockstep with the model."""
 
 import pickle
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from linxtile.config import CoreConfig
+from linxtile.progress import announce
 from linxtile_rtl.verilog import emit
 
 from . import hardware
@@ -55,9 +55,7 @@ def simulation_sources(config: CoreConfig) -> dict[str, str]:
     from .hardware.top import SimulationTop
 
     def emitted() -> str:
-        print(
-            f"generating the core ({config.name}), once; that and the build take minutes", file=sys.stderr, flush=True
-        )
+        announce(f"generating the core ({config.name}), once; that and the build take minutes")
         return emit(SimulationTop(config=config), TOP)
 
     text = kept_verilog(f"{TOP}-{config.name}", repr(config.plain()), emitted)

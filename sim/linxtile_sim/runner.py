@@ -15,6 +15,8 @@ from pathlib import Path
 from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import Icarus, Runner, Verilator
 
+from linxtile.progress import announce
+
 from .initial_values import with_loops
 
 __all__ = [
@@ -164,7 +166,7 @@ def build(
         if isinstance(runner, _Verilator):
             runner.visible = visible
         log = folder / "build.log"
-        print(f"building {top} for {simulator}, once", file=sys.stderr, flush=True)
+        announce(f"building {top} for {simulator}, once")
         try:
             runner.build(
                 sources=[folder / name for name in sources],
